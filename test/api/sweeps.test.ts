@@ -130,13 +130,16 @@ describe('a sweep', () => {
     const versionId = await readyVersion(own);
     const run = async () => {
       const made = await own.post('/sweeps', { ...body(), strategyVersionId: versionId });
-      return (await own.get(`/sweeps/${made.body.id}?wait=60`)).body.result.trials;
+      return (await own.get(`/sweeps/${made.body.id}?wait=60`)).body.result;
     };
-    expect(await run()).toEqual({ sweep: 6, workspace: 6 });
-    expect(await run()).toEqual({ sweep: 6, workspace: 12 });
+    const trials = async () => (await run()).trials;
+    expect(await trials()).toEqual({ sweep: 6, workspace: 6 });
+    const second = await run();
+    expect(second.trials).toEqual({ sweep: 6, workspace: 12 });
+    expect(second.verdict.text).toContain('that 12 variants without skill would show, as many as the workspace has');
     const [{ id }] = (await own.get('/sweeps?limit=1')).body.data;
     expect((await own.delete(`/sweeps/${id}`)).body).toEqual({ id, deleted: true });
-    expect(await run()).toEqual({ sweep: 6, workspace: 18 });
+    expect(await trials()).toEqual({ sweep: 6, workspace: 18 });
   });
 
   it('is deleted once it has ended, and not by another workspace', async () => {

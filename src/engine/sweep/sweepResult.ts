@@ -91,19 +91,22 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
   }));
   const best = samples[0]?.sample ?? null;
   const overfitting = overfittingOf(context, rows, best, trials, variance);
-  const workspace = earlierTrials === null ? null : trials + earlierTrials;
+  const workspace =
+    earlierTrials === null
+      ? null
+      : { trials: trials + earlierTrials, deflatedSharpe: deflate(best, trials + earlierTrials) };
   const marginals = space.dimensions.map((_, at) => marginalOf(space, at, rows.coordinates[at], values, sign));
   return {
     method: job.spec.method,
     seed: job.spec.seed,
     objective: { key, direction: sign > 0 ? 'maximize' : 'minimize' },
-    trials: { sweep: trials, workspace },
+    trials: { sweep: trials, workspace: workspace && workspace.trials },
     evaluated: rows.indexes.length,
     ranked: ascending.length,
     failures: rows.failures,
-    verdict: verdictOf(overfitting, top.length > 0),
+    verdict: verdictOf(overfitting, top.length > 0, workspace),
     overfitting,
-    workspaceDeflatedSharpe: workspace === null ? null : deflate(best, workspace),
+    workspaceDeflatedSharpe: workspace && workspace.deflatedSharpe,
     warnings: warningsOf(top, rows, ascending.length),
     top,
     marginals,
@@ -114,8 +117,8 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
 }
 
 /**
- * The point of each row, as a number; null where no two rows have the same: tpe may propose a point again, and strata of
- * latin_hypercube may share one.
+ * The point of each row, as a number; null where no two rows have the same: tpe may propose a point again, and strata
+ * of latin_hypercube may share one.
  */
 function pointsOf(space: Space, rows: RankingRows): Float64Array | null {
   if (!isCountable(space)) return null;

@@ -20,6 +20,12 @@ export interface Overfitting {
   readonly minTrackRecordDays: number | null;
 }
 
+/** All that the workspace has tried of the same strategy on the same data, this sweep included. */
+interface WorkspaceTrials {
+  readonly trials: number;
+  readonly deflatedSharpe: number | null;
+}
+
 export interface Verdict {
   readonly code: 'luck' | 'not_luck';
   readonly text: string;
@@ -33,13 +39,15 @@ const MAX_OVERFITTING = 0.5;
  * Whether the best row is more than luck, and why, in one paragraph (semantics §5.4): first what decides, then what
  * speaks against it.
  * @param hasBest whether any row is ranked
+ * @param workspace null if not known; else its deflated Sharpe ratio, which is the stricter one, decides.
  */
-export function verdictOf(found: Overfitting, hasBest: boolean): Verdict {
-  const { deflatedSharpe: deflated, overfittingProbability: overfitting } = found;
+export function verdictOf(found: Overfitting, hasBest: boolean, workspace: WorkspaceTrials | null): Verdict {
+  const { overfittingProbability: overfitting } = found;
+  const deflated = workspace?.deflatedSharpe ?? found.deflatedSharpe;
   if (deflated === null) return { code: 'luck', text: `There is nothing to judge: ${whyNothing(found, hasBest)}.` };
   const isAboveLuck = deflated >= MIN_DEFLATED;
   const isStable = overfitting !== null && overfitting <= MAX_OVERFITTING;
-  const sharpe = sharpeText(found.trials, deflated);
+  const sharpe = sharpeText(found, deflated, workspace);
   const choice = overfitting === null ? null : choiceText(overfitting);
   const untested = 'whether the choice holds on other days cannot be tested with so few days or variants';
   if (isAboveLuck && isStable)
@@ -63,10 +71,20 @@ function whyNothing({ trials }: Overfitting, hasBest: boolean): string {
   return 'the best variant has no Sharpe ratio, because it did not trade or its equity never changed';
 }
 
-const sharpeText = (trials: number, deflated: number): string =>
-  'the probability that its Sharpe ratio is above ' +
-  `${trials === 1 ? '0' : `the best that ${trials} variants without skill would show`} is ` +
-  `${percentBeside(deflated, MIN_DEFLATED)} (at least ${percent(MIN_DEFLATED)} is needed)`;
+function sharpeText(found: Overfitting, deflated: number, workspace: WorkspaceTrials | null): string {
+  const trials = workspace?.trials ?? found.trials;
+  const hasEarlier = trials > found.trials;
+  const tried = hasEarlier ? ', as many as the workspace has tried of this strategy on this data,' : '';
+  const own =
+    hasEarlier && found.deflatedSharpe !== null
+      ? `; by the ${found.trials} of this sweep alone it would be ${percentBeside(found.deflatedSharpe, MIN_DEFLATED)}`
+      : '';
+  return (
+    'the probability that its Sharpe ratio is above ' +
+    `${trials === 1 ? '0' : `the best that ${trials} variants without skill would show${tried}`} is ` +
+    `${percentBeside(deflated, MIN_DEFLATED)} (at least ${percent(MIN_DEFLATED)} is needed${own})`
+  );
+}
 
 const choiceText = (overfitting: number): string =>
   'the variant that is best on one half of the days is in the lower half on the other in ' +

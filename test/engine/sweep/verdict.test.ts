@@ -68,7 +68,7 @@ describe('the verdict of a sweep', () => {
         'needed). Whether the choice holds on other days cannot be tested with so few days or variants.',
     ],
   ])('says when %s', (_, overfitting, code, text) => {
-    expect(verdictOf(overfitting, true)).toEqual({ code, text });
+    expect(verdictOf(overfitting, true, null)).toEqual({ code, text });
   });
 
   it.each([
@@ -76,8 +76,25 @@ describe('the verdict of a sweep', () => {
     [0.94, 0.501, '50.1 %'],
     [0.97, 0.5004, '50.04 %'],
   ])('never rounds a number onto the bound that it misses: %d and %d', (deflated, overfitting, shown) => {
-    const { code, text } = verdictOf(found(deflated, overfitting), true);
+    const { code, text } = verdictOf(found(deflated, overfitting), true, null);
     expect([code, text]).toEqual(['luck', expect.stringContaining(` ${shown}`)]);
+  });
+
+  it('is luck where all that the workspace has tried explains the Sharpe ratio, whatever this sweep alone says', () => {
+    expect(verdictOf(found(0.97, 0.2), true, { trials: 1_000, deflatedSharpe: 0.9 })).toEqual({
+      code: 'luck',
+      text:
+        'Treat the best variant as luck: the probability that its Sharpe ratio is above the best that 1000 variants ' +
+        'without skill would show, as many as the workspace has tried of this strategy on this data, is 90 % (at ' +
+        'least 95 % is needed; by the 100 of this sweep alone it would be 97 %). It does pass the test on other ' +
+        `days: ${CHOICE} 20 % of all splits (at most 50 % is allowed).`,
+    });
+    expect(verdictOf(found(0.97, 0.2), true, { trials: 1_000, deflatedSharpe: 0.96 }).code).toBe('not_luck');
+  });
+
+  it('is the same when the workspace had tried nothing before', () => {
+    const sweep = found(0.97, 0.2);
+    expect(verdictOf(sweep, true, { trials: 100, deflatedSharpe: 0.97 })).toEqual(verdictOf(sweep, true, null));
   });
 
   it.each([
@@ -85,6 +102,6 @@ describe('the verdict of a sweep', () => {
     [{}, false, 'no variant has a value of the objective and satisfies the constraints'],
     [{}, true, 'the best variant has no Sharpe ratio, because it did not trade or its equity never changed'],
   ])('says why there is nothing to judge: %j %s', (more, hasBest, why) => {
-    expect(verdictOf(found(null, null, more), hasBest).text).toBe(`There is nothing to judge: ${why}.`);
+    expect(verdictOf(found(null, null, more), hasBest, null).text).toBe(`There is nothing to judge: ${why}.`);
   });
 });

@@ -349,6 +349,7 @@ byId('overfitting').append(
       ['variants tried', number(found.trials)],
       ['probabilistic Sharpe', percent(found.probabilisticSharpe)],
       ['deflated Sharpe', percent(found.deflatedSharpe)],
+      ...workspaceRows(result),
       ['daily Sharpe of the best', number(found.dailySharpe)],
       ['expected by luck alone', number(found.expectedMaximum)],
       ['probability of over-fitting', percent(found.overfittingProbability)],
@@ -358,6 +359,14 @@ byId('overfitting').append(
     [0],
   ),
 );
+/** What the workspace had tried before counts too, where it is known. */
+function workspaceRows({ trials, workspaceDeflatedSharpe }) {
+  if (trials.workspace === null || trials.workspace === trials.sweep) return [];
+  return [
+    ['tried in the workspace', number(trials.workspace)],
+    ['deflated Sharpe by these', percent(workspaceDeflatedSharpe)],
+  ];
+}
 const drawAll = () => {
   redrawHeatmap();
   drawCloud();
