@@ -134,6 +134,21 @@ describe('state fields', () => {
     expect(fields.get(4)!.account_max_drawdown).toBeCloseTo((2_500 / 15_000) * 100, 12);
   });
 
+  it('measure drawdown from marks, which the fees of orders at that close have lowered, and from this close', () => {
+    const bars = barsOf([flat(100), flat(200), flat(150), flat(220), flat(220)]);
+    const config = configOf({ execution: { orderTiming: 'bar_close', feeModel: flatFee(0.1) } });
+    const entries = [entryAt(bars, [0], { sizing: { mode: 'fixed', value: 50 } })];
+    const exits = [exitAt(bars, [1], { action: { mode: 'percent_position', value: 50 } })];
+    const fields = seenBy(inputOf(bars, { entries, exits, config }));
+    // 10,000 - 500 for the entry + 5,000. The exit of 25 units at that close costs 500: the highest mark is 14,000.
+    expect(fields.get(1)).toMatchObject({ account_equity: 14_500, account_drawdown: 0 });
+    expect(fields.get(1)!.account_max_drawdown).toBeCloseTo((500 / 10_000) * 100, 9);
+    expect(fields.get(2)!.account_equity).toBe(12_750);
+    expect(fields.get(2)!.account_drawdown).toBeCloseTo((1_250 / 14_000) * 100, 9);
+    expect(fields.get(2)!.account_max_drawdown).toBeCloseTo((1_250 / 14_000) * 100, 9);
+    expect(fields.get(3)!.account_drawdown).toBe(0);
+  });
+
   it('measure the day from the last mark of an earlier UTC day, and count its closed trades', () => {
     const hour = 3_600_000;
     const time = [20, 21, 22, 24, 25, 26].map((at) => Date.UTC(2024, 0, 1) + at * hour);
