@@ -319,11 +319,7 @@ describe('a slot or a side that is freed inside a bar', () => {
 
   it('does not let the second of two reversals close the position of the first', () => {
     const bars = barsOf([FLAT, FLAT, FLAT, FLAT, [98, 98, 93, 94], [94, 94, 94, 94]]);
-    const reversing = (price: number): Partial<EntryRule> => ({
-      side: -1,
-      conflict: 'reverse',
-      ...pending('stop', price),
-    });
+    const reversing = (price: number) => ({ side: -1, conflict: 'reverse', ...pending('stop', price) }) as const;
     const entries = [entryAt(bars, [0], reversing(94.5)), entryAt(bars, [1], reversing(94)), entryAt(bars, [2])];
     const made = inputOf(bars, { entries, risk, maxConcurrentPositions: 3, config: under('pessimistic') });
     expect(filled(made)).toEqual([
