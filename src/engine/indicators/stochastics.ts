@@ -118,6 +118,13 @@ export const kdj: IndicatorDefinition = {
   },
 };
 
+/** How many rows after an RSI its %K and %D begin. */
+const rowsAfterRsi = (args: Args): number => {
+  const dLength = number(args, 'd_length');
+  const d = chosen(args, dLength, 'd_ma_type').lookback(dLength);
+  return number(args, 'k_length') - 1 + number(args, 'k_smooth') - 1 + d;
+};
+
 /** RSI takes the place of high, low and close. */
 export const stochRsi: IndicatorDefinition = {
   id: 'stoch_rsi',
@@ -143,14 +150,8 @@ export const stochRsi: IndicatorDefinition = {
   formula:
     'k = sma(stochastic of rsi(length), k_smooth), d = ma(k, d_length) (TA-Lib STOCHRSI at k_smooth 1; TradingView ' +
     'at 3)',
-  lookback: (args) =>
-    number(args) +
-    number(args, 'k_length') +
-    number(args, 'k_smooth') -
-    2 +
-    chosen(args, number(args, 'd_length'), 'd_ma_type').lookback(number(args, 'd_length')),
-  stableLookback: (args) =>
-    wilderStable(number(args)) + number(args, 'k_length') + number(args, 'k_smooth') + number(args, 'd_length'),
+  lookback: (args) => number(args) + rowsAfterRsi(args),
+  stableLookback: (args) => 1 + wilderStable(number(args)) + rowsAfterRsi(args),
   compute([source], args, [k, d]) {
     const rsi = new Float64Array(source.length);
     const raw = new Float64Array(source.length);

@@ -5,7 +5,7 @@ import type { ArgDefinition, Args, IndicatorDefinition } from '../../../src/engi
 import { BEYOND_TALIB } from '../../../src/engine/indicators/registry.ts';
 import { findIndicator, findTalib, INDICATORS } from '../../../src/engine/indicators/registry.ts';
 import { randomColumns } from '../../support/bars.ts';
-import { argsOf, computeIndicator } from '../../support/indicators.ts';
+import { argsOf, computeIndicator, oneLong } from '../../support/indicators.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 
 type Columns = Readonly<Record<string, Float64Array>>;
@@ -114,7 +114,7 @@ describe('the registry of indicators', () => {
 for (const indicator of OWN) {
   describe(indicator.id, () => {
     it('starts at its lookback, in every output and for every argument', () => {
-      for (const args of argsSample(indicator, sampleSize)) {
+      for (const args of [...argsSample(indicator, sampleSize), ...oneLong(indicator)]) {
         const lookback = Math.min(ROWS, indicator.lookback(args));
         for (const output of computeIndicator(indicator, args, inputsOf(indicator, friendly))) {
           expect(firstValue(output), JSON.stringify(args)).toBe(lookback);
