@@ -27,8 +27,8 @@ const { values: options, positionals } = commandLine(USAGE, {
     cold: { type: 'boolean', default: false },
   },
 });
-/** Runs of one message: what sending it takes is little beside them. */
-const BATCH = 10;
+/** Runs of one message: what sending it takes is little beside them. A worker sends up to 100. */
+const BATCH = 50;
 /** Runs of one line of the table. */
 const GROUP = 100;
 /** The hot thread has met other bars and owners before, each for so many runs. */

@@ -30,8 +30,8 @@ export interface PoolOptions {
   readonly keepsColumns?: boolean;
   /**
    * Whether the threads that are always kept run synthetic backtests while there is no work; default false. Relief and
-   * quick threads start cold. From the start of the process, warming up took 6.3 s of processor time with one thread
-   * and 10.2 s with two (docs/performance.md).
+   * quick threads start cold. From the start of the process, warming up took 4 s of processor time with one thread and
+   * 8 s with two (docs/performance.md).
    */
   readonly warmUp?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */

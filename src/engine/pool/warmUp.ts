@@ -7,12 +7,15 @@ import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { BacktestTask } from '../task.ts';
 import type { PoolBatch, PoolRun } from './messages.ts';
 
-/** How many batches warm a thread up: without them its first 200 backtests take twice as long (docs/performance.md). */
-export const WARM_UP_BATCHES = 120;
+/**
+ * How many batches warm a thread up: V8 optimizes what a run does once after 3,000 runs, and without any its first 200
+ * backtests take twice as long (docs/performance.md).
+ */
+export const WARM_UP_BATCHES = 360;
 /** Runs per batch: a task that arrives during one waits for five to fifteen milliseconds. */
 const BATCH_RUNS = 10;
 /** After this many batches come another owner and other names of bars, for which a thread has kept no columns. */
-const ROUND_BATCHES = 24;
+const ROUND_BATCHES = 72;
 
 /**
  * Before this batch, a thread collects garbage. V8 then throws away code that refers to objects that are gone: of some
