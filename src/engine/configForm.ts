@@ -8,7 +8,7 @@ import { repaired, translatePatch, translationOf } from './language/issues/repai
 import { percentMeant } from './language/form/misplaced.ts';
 import { Structure } from './language/form/structure.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
-import { parsePointer, pointerTo, valueAtPath } from './language/pointer.ts';
+import { pointerTo, valueAtPointer } from './language/pointer.ts';
 import { isMembers, type Members } from './language/grammar/payloadObjects.ts';
 
 /** What the strategy's own `defaults` name, for a config that leaves it out. */
@@ -228,7 +228,7 @@ function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol 
 }
 
 /** The value at a pointer that begins with /config. */
-const valueAt = (config: unknown, pointer: string): unknown => valueAtPath({ config }, parsePointer(pointer)!);
+const valueAt = (config: unknown, pointer: string): unknown => valueAtPointer({ config }, pointer);
 
 /** A time in a common spelling that the schema does not take: other separators, no zone. */
 function repairedInstant(value: unknown): string | undefined {

@@ -39,7 +39,7 @@ export { Settings, StrategyAst } from './language/grammar/ast.ts';
 export { SignalGraph } from './language/grammar/graph.ts';
 export { isMembers } from './language/grammar/payloadObjects.ts';
 export { canonicalField } from './language/grammar/words.ts';
-export { parsePointer, pointerTo } from './language/pointer.ts';
+export { parsePointer, pointerTo, valueAtPointer } from './language/pointer.ts';
 
 // Configs
 export {
@@ -88,13 +88,12 @@ export { TRADE_COLUMNS } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';
 
 // Sweeps
-export { marketsOf } from './sweep/calendar.ts';
 export { heatmapOf } from './sweep/landscape.ts';
 export { joinRankingRows, rankingRows, type RankingRows } from './sweep/rankingRows.ts';
 export { historyOf, shardsOf } from './sweep/rounds.ts';
 export { variantAt } from './sweep/samplers.ts';
 export type { ShardRange } from './sweep/shard.ts';
-export { configOf, type Space } from './sweep/space.ts';
+export { configOf, marketsOf, type Space } from './sweep/space.ts';
 export { metricsOf, objectiveOf, planSweep, spaceOf, type SweepJob, type SweepStrategy } from './sweep/sweepJob.ts';
 export { SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts';
 export type { SweepResult } from './sweep/sweepResult.ts';

@@ -1,4 +1,4 @@
-// Calendars: whether a market trades every day, as its bars show.
+// Trading calendars: whether a market trades every day, as its bars show.
 import { DAY_MS, TIMEFRAME_MS } from '../engine/bars/bars.ts';
 import type { CalendarBasis, StoredTimeframe } from '../engine/bars/bars.ts';
 

@@ -1,5 +1,5 @@
 // Bounded answers: an API answer cut to what fits an agent's context, with the places where more can be read.
-import { parsePointer, pointerTo } from '../../engine/index.ts';
+import { pointerTo, valueAtPointer } from '../../engine/index.ts';
 import { jsonBytes, MEMBER_BYTES } from '../http/jsonBytes.ts';
 
 interface Bounds {
@@ -35,7 +35,7 @@ const MAX_NAMES = 20;
  * The part of `answer` at `path`, whole if it fits, else shortened: small members stay, large ones are cut or omitted.
  */
 export function boundedText(answer: unknown, { path, maxBytes }: Bounds): string {
-  const part = partAt(answer, path);
+  const part = valueAtPointer(answer, path);
   if (part === undefined) {
     return JSON.stringify({ code: 'PATH_NOT_FOUND', message: notFoundAt(answer, path) });
   }
@@ -51,8 +51,8 @@ export function boundedText(answer: unknown, { path, maxBytes }: Bounds): string
 function notFoundAt(answer: unknown, path: string): string {
   let reached = path;
   do reached = reached.slice(0, reached.lastIndexOf('/'));
-  while (partAt(answer, reached) === undefined);
-  const part = partAt(answer, reached);
+  while (valueAtPointer(answer, reached) === undefined);
+  const part = valueAtPointer(answer, reached);
   const where = reached === '' ? 'The answer' : `"${reached}"`;
   const message = `The answer has nothing at "${path}". ${where}`;
   if (Array.isArray(part)) return `${message} has ${part.length} items, counted from 0.`;
@@ -60,18 +60,6 @@ function notFoundAt(answer: unknown, path: string): string {
   if (names.length === 0) return `${message} has no members.`;
   const shown = names.slice(0, MAX_NAMES).join(', ');
   return `${message} has ${shown}${names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : ''}.`;
-}
-
-/** The part of an answer at a path; undefined: there is none. */
-export function partAt(answer: unknown, path: string): unknown {
-  const segments = parsePointer(path);
-  if (segments === undefined) return undefined;
-  let part = answer;
-  for (const segment of segments) {
-    if (typeof part !== 'object' || part === null || !Object.hasOwn(part, segment)) return undefined;
-    part = (part as Record<string, unknown>)[segment];
-  }
-  return part;
 }
 
 function shorten(value: unknown, path: string, maxBytes: number): unknown {

@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
 import { ROOT, VERSION } from '../../config.ts';
+import { valueAtPointer } from '../../engine/index.ts';
 import { faultsMessage, type ProblemIssue } from '../http/problems.ts';
 import type { ApiAnswer, CallApi } from './apiCall.ts';
-import { boundedText, partAt } from './boundedAnswer.ts';
+import { boundedText } from './boundedAnswer.ts';
 import { MAX_BYTES, type ShownPart, type Tool } from './tool.ts';
 import { listedSchema, readArguments } from './toolArguments.ts';
 import { TOOLS } from './tools.ts';
@@ -72,7 +73,7 @@ const WHOLE: ShownPart = { path: '', maxBytes: MAX_BYTES };
 
 function toolResult({ status, body }: Pick<ApiAnswer, 'status' | 'body'>, { path, maxBytes }: ShownPart) {
   const isRefused = status >= 400;
-  const leadsNowhere = partAt(body, path) === undefined;
+  const leadsNowhere = valueAtPointer(body, path) === undefined;
   const isError = isRefused || leadsNowhere;
   // The path was meant for an answer; it is applied to a problem only if it leads somewhere in it.
   const shown = isRefused && leadsNowhere ? '' : path;

@@ -2,7 +2,7 @@
 // body of a request is left to the API, which explains every fault with its remedy.
 import { fromJsonSchema, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { nearestName, pointerTo } from '../../engine/index.ts';
+import { pointerTo } from '../../engine/index.ts';
 import { duplicateMembers } from '../http/duplicateMembers.ts';
 import { issuesOfZod } from '../http/envelopeIssues.ts';
 import type { ProblemIssue } from '../http/problems.ts';
@@ -57,7 +57,8 @@ export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments 
   }
   if (success && issues.length === 0) return { args: data! };
   const ownFaults = (error?.issues ?? []).filter(({ path: [name] }) => !API_CHECKED.has(input.shape[String(name)]));
-  const own = issuesOfZod(ownFaults, '', value).map((issue) => withSuggestion(issue, Object.keys(input.shape)));
+  const names = Object.keys(input.shape);
+  const own = issuesOfZod(ownFaults, '', value, names).map((issue) => asArgument(issue, names));
   if (issues.length + own.length > 0) return { issues: [...issues, ...own] };
   const given = value as ToolArguments;
   const members = Object.entries(input.shape).map(([name, schema]) => {
@@ -113,10 +114,9 @@ function withMember(value: unknown, path: readonly PropertyKey[], member: unknow
   return copy;
 }
 
-/** An unknown argument was meant to be one that there is. */
-function withSuggestion(issue: ProblemIssue, names: readonly string[]): ProblemIssue {
+/** An unknown member is an argument here; unless it is near to one of the names, all of them are listed. */
+function asArgument(issue: ProblemIssue, names: readonly string[]): ProblemIssue {
   if (issue.code !== 'UNKNOWN_FIELD') return issue;
-  const { name } = nearestName(issue.field ?? '', names) ?? {};
-  const suggestion = name === undefined ? `The arguments are ${names.join(', ')}.` : `Did you mean "${name}"?`;
+  const suggestion = issue.suggestion ?? `The arguments are ${names.join(', ')}.`;
   return { ...issue, message: `Unknown argument "${issue.field}".`, suggestion };
 }

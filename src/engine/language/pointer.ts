@@ -30,6 +30,12 @@ export function valueAtPath(root: unknown, path: readonly string[]): unknown {
   return value;
 }
 
+/** The value at a pointer into a JSON value; undefined when there is none, or when the string is not a pointer. */
+export function valueAtPointer(root: unknown, pointer: string): unknown {
+  const path = parsePointer(pointer);
+  return path && valueAtPath(root, path);
+}
+
 /** The own members of an object, and the items of a list: its `length` is not one. */
 const hasMember = (container: object, name: string): boolean =>
   Object.hasOwn(container, name) && !(Array.isArray(container) && name === 'length');

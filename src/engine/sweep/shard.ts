@@ -13,7 +13,7 @@ import { LentMemory } from '../simulate/lentMemory.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
-import { addBlockSums, calendarOf, isSampled, type Calendar } from './calendar.ts';
+import { addBlockSums, cscvBlocksOf, isSampled, type CscvBlocks } from './cscvBlocks.ts';
 import { variantAt, type Coordinates } from './samplers.ts';
 import { configOf, holds, type Space } from './space.ts';
 import { metricsOf, objectiveOf, spaceOf, type MarketOf, type SweepControl, type SweepJob } from './sweepJob.ts';
@@ -154,7 +154,7 @@ class RowWriter {
   readonly #keys: readonly FlatKey[];
   readonly #wanted: ReadonlySet<FlatKey>;
   readonly #trainingKeys: ReadonlySet<FlatKey>;
-  readonly #calendar: Calendar;
+  readonly #cscv: CscvBlocks;
   readonly #folds: readonly Fold[];
   readonly #metrics: readonly Float64Array[];
   readonly #training: readonly Float64Array[];
@@ -172,12 +172,12 @@ class RowWriter {
     this.#keys = metricsOf(job, space);
     this.#wanted = new Set(this.#keys);
     this.#trainingKeys = new Set([objectiveOf(job.spec).key, ...space.resultConstraints.map(({ key }) => key)]);
-    this.#calendar = calendarOf(job, space, marketOf);
+    this.#cscv = cscvBlocksOf(job, space, marketOf);
     this.#folds = foldsOf(job.spec, marketOf);
     this.#metrics = this.#keys.map(() => new Float64Array(count));
     this.#training = this.#folds.map(() => new Float64Array(count));
     this.#dailySharpe = new Float64Array(count);
-    const { blocks } = this.#calendar;
+    const { blocks } = this.#cscv;
     const sampled =
       blocks === 0 ? [] : variants.flatMap(({ index }, at) => (isSampled(index, job.variants) ? [at] : []));
     this.#sampled = Int32Array.from(sampled);
@@ -227,7 +227,7 @@ class RowWriter {
     const isWhole = kept.length === this.#variants.length;
     const pick = (values: Float64Array): Float64Array =>
       isWhole ? values : Float64Array.from(kept, (at) => values[at]);
-    const width = 2 * this.#calendar.blocks;
+    const width = 2 * this.#cscv.blocks;
     const sampled = [...this.#sampled.entries()].filter(([, at]) => !this.#failures.has(at));
     const sums = new Float64Array(sampled.length * width);
     sampled.forEach(([from], to) => sums.set(this.#sums.subarray(from * width, (from + 1) * width), to * width));
@@ -270,8 +270,7 @@ class RowWriter {
 
   #keepSums(at: number, daily: DailySeries): void {
     const sample = lowerBound(this.#sampled, at);
-    if (this.#sampled[sample] === at)
-      addBlockSums(this.#calendar, daily, this.#sums, sample * 2 * this.#calendar.blocks);
+    if (this.#sampled[sample] === at) addBlockSums(this.#cscv, daily, this.#sums, sample * 2 * this.#cscv.blocks);
   }
 }
 

@@ -149,6 +149,21 @@ export function configOf(base: BacktestConfig, space: Space, coordinates: ArrayL
   };
 }
 
+/** The (symbol, timeframe) pairs that variants run on. */
+export function marketsOf(
+  base: BacktestConfig,
+  space: Space,
+): { symbol: string; timeframe: BacktestConfig['timeframe'] }[] {
+  const valuesOf = (target: 'symbol' | 'timeframe', otherwise: string): string[] => {
+    const dimension = space.dimensions.find((each) => each.target === target);
+    if (dimension === undefined) return [otherwise];
+    return Array.from({ length: levelCount(dimension) }, (_, at) => valueAt(dimension, at) as string);
+  };
+  const symbols = valuesOf('symbol', base.signalInstrument.symbol);
+  const timeframes = valuesOf('timeframe', base.timeframe) as BacktestConfig['timeframe'][];
+  return symbols.flatMap((symbol) => timeframes.map((timeframe) => ({ symbol, timeframe })));
+}
+
 /** The value of every dimension, by its name. */
 export const paramsOf = ({ dimensions }: Space, coordinates: ArrayLike<number>): Record<string, LevelValue> =>
   Object.fromEntries(dimensions.map((dimension, at) => [dimension.name, valueAt(dimension, coordinates[at])]));

@@ -4,7 +4,7 @@ import { percentile, populationShape, standardDeviation } from '../report/moment
 import { buyAndHold } from '../report/buyAndHold.ts';
 import { dailyOf, type FlatKey } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
-import { calendarOf, MAX_SAMPLED } from './calendar.ts';
+import { cscvBlocksOf, MAX_SAMPLED } from './cscvBlocks.ts';
 import { heatmapOf, marginalOf, plateauOf, type Heatmap, type Marginal, type Plateau } from './landscape.ts';
 import { minTrackRecord, probabilisticSharpe, type SharpeSample } from '../report/sharpeConfidence.ts';
 import { expectedMaximum, overfittingProbability } from './overfitting.ts';
@@ -181,7 +181,7 @@ function overfittingOf(
   trials: number,
   variance: number,
 ): Overfitting {
-  const { blocks, daysPerBlock, days } = calendarOf(context.job, context.space, context.marketOf);
+  const { blocks, daysPerBlock, days } = cscvBlocksOf(context.job, context.space, context.marketOf);
   const compared = Math.min(MAX_SAMPLED, rows.sampled.length);
   const sums = rows.sums.subarray(0, compared * 2 * blocks);
   const threshold = expectedMaximum(trials, variance);

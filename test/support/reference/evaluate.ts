@@ -3,7 +3,7 @@ import type { Bars, Market } from '../../../src/engine/bars/bars.ts';
 import { findIndicator } from '../../../src/engine/indicators/registry.ts';
 import { findPattern } from '../../../src/engine/patterns/patternRegistry.ts';
 import type { RunnableCondition, RunnableNodes, RunnableValue } from '../../../src/engine/language/grammar/ast.ts';
-import { dayNumber, isoWeek, localTime } from './calendar.ts';
+import { dayNumber, isoWeek, localTime } from './localTime.ts';
 import {
   and,
   compare,

@@ -1,6 +1,5 @@
-// The calendar of a sweep: the days that divide the returns of every variant into the same blocks, whatever its warm-up
-// or market.
-import type { BacktestConfig } from '../config.ts';
+// CSCV blocks: the days of a sweep in blocks of equal length. They divide the returns of every variant in the same way,
+// whatever its warm-up or market (semantics §5.5).
 import { resolveConfig } from '../config.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
 import { lowerBound } from '../kernels/search.ts';
@@ -8,7 +7,7 @@ import { daysOf } from '../bars/days.ts';
 import type { DailySeries } from '../report/returns.ts';
 import { blockCount } from './overfitting.ts';
 import { hash32 } from './seeded.ts';
-import { levelCount, valueAt, type Space } from './space.ts';
+import { marketsOf, type Space } from './space.ts';
 import type { MarketOf, SweepJob } from './sweepJob.ts';
 
 /**
@@ -18,30 +17,15 @@ import type { MarketOf, SweepJob } from './sweepJob.ts';
 export const MAX_SAMPLED = 2_000;
 const SAMPLE_SEED = 0x5eed;
 
-export interface Calendar {
+export interface CscvBlocks {
   /** Days on which any market of the space has bars in the range, ms UTC, ascending. */
   readonly days: Float64Array;
   readonly blocks: number;
   readonly daysPerBlock: number;
 }
 
-/** The (symbol, timeframe) pairs that variants run on. */
-export function marketsOf(
-  base: BacktestConfig,
-  space: Space,
-): { symbol: string; timeframe: BacktestConfig['timeframe'] }[] {
-  const valuesOf = (target: 'symbol' | 'timeframe', otherwise: string): string[] => {
-    const dimension = space.dimensions.find((each) => each.target === target);
-    if (dimension === undefined) return [otherwise];
-    return Array.from({ length: levelCount(dimension) }, (_, at) => valueAt(dimension, at) as string);
-  };
-  const symbols = valuesOf('symbol', base.signalInstrument.symbol);
-  const timeframes = valuesOf('timeframe', base.timeframe) as BacktestConfig['timeframe'][];
-  return symbols.flatMap((symbol) => timeframes.map((timeframe) => ({ symbol, timeframe })));
-}
-
 /** The days of all markets that variants run on, and how they are divided into blocks. */
-export function calendarOf({ spec }: SweepJob, space: Space, marketOf: MarketOf): Calendar {
+export function cscvBlocksOf({ spec }: SweepJob, space: Space, marketOf: MarketOf): CscvBlocks {
   const { range } = resolveConfig(spec.config);
   const ofMarkets = marketsOf(spec.config, space).flatMap(({ symbol, timeframe }) => {
     const bars = marketOf(symbol, timeframe)?.base;
@@ -65,7 +49,7 @@ function union(lists: readonly Float64Array[]): Float64Array {
  * return of 0.
  */
 export function addBlockSums(
-  { days, blocks, daysPerBlock }: Calendar,
+  { days, blocks, daysPerBlock }: CscvBlocks,
   daily: DailySeries,
   out: Float64Array,
   at: number,

@@ -1,4 +1,4 @@
-// The calendar of a bar's open time in a timezone, read from Intl.
+// The date and time of day of a bar's open in a time zone, read from Intl.
 export interface LocalTime {
   readonly year: number;
   readonly month: number;
