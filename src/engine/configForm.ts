@@ -5,8 +5,8 @@ import { issueCodes } from './language/grammar/issueCodes.ts';
 import { writeAdvice } from './language/form/leafFaults.ts';
 import type { PatchOperation } from './language/issues/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/issues/repair.ts';
-import { percentMeant } from './language/form/misplaced.ts';
 import { Structure } from './language/form/structure.ts';
+import { unitMeant } from './language/form/units.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
 import { pointerTo, valueAtPointer } from './language/pointer.ts';
 import { isMembers, type Members } from './language/grammar/payloadObjects.ts';
@@ -175,7 +175,7 @@ function feeHabits(execution: Members): Habit[] {
 
 /** The fraction that a fee certainly is: a small number, or a percent as text such as "0.1%". */
 function rateMeant(value: unknown): number | undefined {
-  if (typeof value !== 'number') return percentMeant({}, 'takerRate', value)?.value;
+  if (typeof value !== 'number') return unitMeant({}, 'takerRate', value)?.value;
   return value >= -MAX_PLAIN_RATE && value <= MAX_PLAIN_RATE ? value : undefined;
 }
 

@@ -24,7 +24,7 @@ export const replaceBy = (path: string, value: unknown): PatchOperation[] => [{ 
 export function mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): Fault {
   const patch = repair === undefined ? undefined : replaceBy(pointer, repair.value);
   const message = `This must be ${wanted}, not ${shown(value)}.`;
-  const suggestion = repair === undefined ? percentAdvice(wanted, value) : writeAdvice(repair.value);
+  const suggestion = repair === undefined ? numberAdvice(wanted, value) : writeAdvice(repair.value);
   return { code: 'TYPE_MISMATCH', message, suggestion, patch };
 }
 
@@ -41,10 +41,14 @@ export function writeAdvice(value: unknown): string | undefined {
   return text.length > MAX_WRITTEN ? undefined : `Write ${text}.`;
 }
 
-/** Advice for "2%" in place of a number; whether the place takes percents is not certain, so there is no patch. */
-function percentAdvice(wanted: string, value: unknown): string | undefined {
-  const [, points] = (wanted.startsWith('a number') && /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(String(value))) || [];
-  return points === undefined ? undefined : `Write ${points}: percents are in points.`;
+/** Advice for "2%", "1,5" or "3 bars" in place of a number, whose unit or number is not certain: there is no patch. */
+function numberAdvice(wanted: string, value: unknown): string | undefined {
+  if (typeof value !== 'string' || !/^(?:a|a whole) number/.test(wanted)) return undefined;
+  const [, points] = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(value) ?? [];
+  if (points !== undefined) return `Write ${points}: percents are in points.`;
+  const [, whole, part] = /^\s*(-?\d{1,9}),(\d{1,9})\s*$/.exec(value) ?? [];
+  if (part !== undefined) return `Write ${whole}.${part}, with a decimal point, if that is meant.`;
+  return /^\W*\d/.test(value) ? 'Write the number alone, without a unit or separators.' : undefined;
 }
 
 /**

@@ -8,6 +8,7 @@ import { pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import type { Fault } from './leafFaults.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
+import { percentMeant } from './units.ts';
 
 /**
  * The most misspelled members examined per object: more than the grammar has anywhere, and a hostile object can have a
@@ -164,26 +165,3 @@ export function argumentsBeside(node: Members, unknown: readonly string[], point
   }
   return faults;
 }
-
-/** The number that a percent such as "95%" stands for, where the unit of its place is certain. */
-export function percentMeant(
-  owner: Members,
-  name: string,
-  value: unknown,
-): { readonly value: number; readonly advice: string } | undefined {
-  const [, text] = (typeof value === 'string' && /^\s*(\d{1,9}(?:\.\d{1,9})?)\s*%\s*$/.exec(value)) || [];
-  if (text === undefined) return undefined;
-  if (name.endsWith('Percent') || (name === 'value' && PERCENT_MODES.has(owner.mode)))
-    return { value: Number(text), advice: `Write ${Number(text)}: percents are in points.` };
-  if (!FRACTIONS.has(name)) return undefined;
-  const fraction = Number((Number(text) / 100).toPrecision(12));
-  return { value: fraction, advice: `Write ${fraction}: this is a fraction.` };
-}
-
-/** Modes of sizes, exits and stops whose `value` is in percent points. */
-const PERCENT_MODES: ReadonlySet<unknown> = new Set([
-  'percent', 'percent_equity', 'percent_balance', 'percent_position', 'risk_percent', 'volatility_target',
-]); // prettier-ignore
-const FRACTIONS: ReadonlySet<string> = new Set([
-  'quantile', 'makerRate', 'takerRate', 'fundingRate', 'maintenanceMarginRate',
-]); // prettier-ignore

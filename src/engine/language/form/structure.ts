@@ -36,10 +36,11 @@ import {
   tooHighFault,
   unknownMemberFault,
 } from './memberFaults.ts';
-import { expressionMeant, keyedList, numberMeant, objectMeant, percentMeant } from './misplaced.ts';
+import { expressionMeant, keyedList, numberMeant, objectMeant } from './misplaced.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
 import { isParamShape, tagFault, type Kinds } from './tags.ts';
+import { unitMeant } from './units.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** A use of a param in place of a number, to be checked once the declarations are known. */
@@ -167,10 +168,10 @@ export class Structure {
     return isValid;
   }
 
-  /** A member as written; a percent in place of a number is read in the unit of its place. */
+  /** A member as written; a percent or amount in place of a number is read in the unit of its place. */
   #member({ name, shape }: Field, owner: Members, written: string, path: string): boolean {
     const value = owner[written];
-    const meant = percentMeant(owner, name, value);
+    const meant = unitMeant(owner, name, value);
     if (meant === undefined) return this.check(shape, value, path, name);
     return this.#mismatch(path, expected(shape), value, meant, meant.advice);
   }

@@ -1,12 +1,15 @@
 // Display names: how messages name the values of a payload and what the grammar expects.
 import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
 
-/** The number that a string spells; undefined when it spells none. */
+/** The number that a string spells, with its thousands apart or not; undefined when it spells none. */
 export function numericText(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
-  const number = Number(value);
+  const number = Number(GROUPED.test(value) ? value.replaceAll(/[^\d.+-]/g, '') : value);
   return Number.isFinite(number) ? number : undefined;
 }
+
+/** `10,000`, `1,000,000.5`, `10 000`, `10_000` or `10'000`; `0,125` has a decimal comma. */
+const GROUPED = /^\s*[+-]?[1-9]\d{0,2}([, _'\u00a0\u202f])\d{3}(?:\1\d{3}){0,6}(?:\.\d{0,12})?\s*$/;
 
 /** What the grammar expects at a place, in words. */
 export function expected(shape: Shape): string {
