@@ -344,7 +344,7 @@ describe('a suggestion', () => {
   });
 
   it('does not take a prefix for an error of typing', () => {
-    const [issue] = check(strategyOf({ ...above, left: { kind: 'market', field: 'ha_close' } })).issues;
+    const [issue] = check(strategyOf({ ...above, left: { kind: 'market', field: 'my_close' } })).issues;
     expect(issue).toMatchObject({ code: 'OUT_OF_RANGE', suggestion: 'Did you mean "close"?' });
     expect(issue.patch).toBeUndefined();
   });

@@ -9,6 +9,7 @@ import { numericText, shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import { nearestName, certainPatch, suggestionFor } from '../issues/nearest.ts';
+import { fieldColumn } from '../form/columns.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** What a call is checked with. */
@@ -143,6 +144,22 @@ function checkSourceField(node: Members, value: unknown, { log, at }: CallContex
     return false;
   }
   if ((MARKET_FIELDS as readonly unknown[]).includes(value)) return true;
+  const column = typeof value === 'string' ? fieldColumn(value) : undefined;
+  if (column !== undefined) {
+    // In a graph, the source is the id of a node.
+    const isGraph = path.startsWith('/signalGraph');
+    log.add('INDICATOR_ARG_OUT_OF_RANGE', path, {
+      message: `${shown(value)} is not a field of the bar; the indicator ${column.indicator} computes it.`,
+      suggestion: `Remove it, and write \`source\` beside \`args\`: ${isGraph ? 'a reference to ' : ''}${JSON.stringify(column)}.`,
+      patch: isGraph
+        ? undefined
+        : [
+            { op: 'add', path: at('source'), value: column },
+            { op: 'remove', path },
+          ],
+    });
+    return false;
+  }
   const nearest = typeof value === 'string' ? nearestName(value, MARKET_FIELDS) : undefined;
   log.add('INDICATOR_ARG_OUT_OF_RANGE', path, {
     message: `${shown(value)} is not a market field.`,

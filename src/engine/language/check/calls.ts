@@ -3,13 +3,12 @@ import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator, INDICATORS } from '../../indicators/registry.ts';
 import { findPattern, PATTERNS } from '../../patterns/patternRegistry.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
-import { synonymousIndicator, synonymousOutput } from '../grammar/synonyms.ts';
+import { synonymousIndicator } from '../grammar/synonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { columnMeant } from '../form/misplaced.ts';
-import { nearestName, isMistyped, plain, certainPatch, suggestionFor, type Nearest } from '../issues/nearest.ts';
-import type { PatchOperation } from '../issues/patch.ts';
+import { columnMeant, outputMeant } from '../form/columns.ts';
+import { nearestName, isMistyped, certainPatch, suggestionFor, type Nearest } from '../issues/nearest.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 const INDICATOR_NAMES = INDICATORS.flatMap(({ id, aliases }) => [id, ...aliases]);
@@ -49,19 +48,21 @@ const ALL_NAMES = 'The `indicators` of GET /public/v1/authoring-pack are the nam
 /** A name as other libraries write it, without theirs: `ta.ema`, `talib.EMA`, `EMAIndicator`. */
 const bareName = (name: string): string => name.slice(name.lastIndexOf('.') + 1).replace(/_?indicator$/i, '');
 
-/** Reports a column's name, such as `ema_50`, in place of an indicator's; false when it is something else. */
-function reportColumn(name: string, { args }: Members, { log, at }: CallContext): boolean {
+/** Reports a column's name, such as `ema_50` or `bb_lower`, in place of an indicator's; false: it is something else. */
+function reportColumn(name: string, { args, output }: Members, { log, at }: CallContext): boolean {
   const isFree = args === undefined || (isMembers(args) && Object.keys(args).length === 0);
-  const call = isFree ? columnMeant(bareName(name)) : undefined;
-  if (call === undefined) return false;
-  const patch: PatchOperation[] = [
-    { op: 'replace', path: at('indicator'), value: call.indicator },
-    { op: 'add', path: at('args'), value: call.args },
-  ];
+  const call = columnMeant(bareName(name));
+  if (call === undefined || (call.output === undefined ? !isFree : output !== undefined)) return false;
+  const [member, value] =
+    call.output === undefined ? (['args', call.args] as const) : (['output', call.output] as const);
+  const belongs = call.output === undefined ? 'its length belongs in args' : 'its output is a member of its own';
   log.add('UNKNOWN_INDICATOR', at('indicator'), {
-    message: `Unknown indicator ${shown(name)}; its length belongs in args.`,
-    suggestion: `Use indicator "${call.indicator}" with args ${JSON.stringify(call.args)}.`,
-    patch,
+    message: `Unknown indicator ${shown(name)}; ${belongs}.`,
+    suggestion: `Use indicator "${call.indicator}" with ${member} ${JSON.stringify(value)}.`,
+    patch: [
+      { op: 'replace', path: at('indicator'), value: call.indicator },
+      { op: 'add', path: at(member), value },
+    ],
   });
   return true;
 }
@@ -149,15 +150,6 @@ const outputAdvice = (id: string, output: string): string | undefined =>
   id === 'supertrend' && /^dir/i.test(output)
     ? 'Use "trend", which is 1 in an uptrend and -1 in a downtrend; in Pine, direction has the opposite sign.'
     : undefined;
-
-/** The output that another library's name stands for, or ours with the indicator's: `upper_band`, `macd_signal`. */
-function outputMeant(word: string, { id, outputs, talib }: IndicatorDefinition): string | undefined {
-  const wanted = plain(word);
-  const named = outputs.find(({ name }, at) =>
-    [talib?.outputs?.[at] ?? '', `${id}${name}`, `${name}band`, `${name}line`].some((one) => plain(one) === wanted),
-  );
-  return named?.name ?? synonymousOutput(id, word);
-}
 
 function checkSources(
   { source, sources }: Members,

@@ -3,6 +3,7 @@ import { numberIssue, type NumberShape, type Shape } from '../grammar/shapes.ts'
 import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
 import { adviceFor, bounded, expected, numericText, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
+import { asCall, fieldColumn, type Column } from './columns.ts';
 import { suggestionFor, type Nearest } from '../issues/nearest.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 
@@ -110,6 +111,8 @@ function choiceFault(
   const synonym = synonymIn(value, words);
   const crossing = synonym === undefined && values.includes('gt') ? operatorKind(value) : undefined;
   if (crossing?.kind === 'cross') return crossingFault(crossing.op, value, pointer, name);
+  const column = synonym === undefined && values.includes('hlc3') ? fieldColumn(value) : undefined;
+  if (column !== undefined) return columnFault(column, value, pointer);
   const nearest = synonym === undefined ? findNearest?.(value, words) : { name: synonym, isCertain: true };
   const patch = nearest?.isCertain === true ? replaceBy(pointer, nearest.name) : undefined;
   const message = `${name} cannot be ${shown(value)}.`;
@@ -128,6 +131,17 @@ function crossingFault(op: string, value: string, pointer: string, name: string)
     message: `${name} cannot be ${shown(value)}: a comparison looks at one bar.`,
     suggestion: `Use kind "cross" with op "${op}".`,
     patch: [...replaceBy(`${node}/kind`, 'cross'), ...replaceBy(pointer, op)],
+  };
+}
+
+/** An indicator in the place of a field of the bar, such as `ha_close`: the field that sounds similar is another. */
+function columnFault(column: Column, value: string, pointer: string): Fault {
+  const node = pointer.slice(0, pointer.lastIndexOf('/'));
+  return {
+    code: 'OUT_OF_RANGE',
+    message: `${shown(value)} is not a field of the bar; the indicator ${column.indicator} computes it.`,
+    suggestion: writeAdvice(column),
+    patch: [...asCall(node, column), { op: 'remove', path: pointer }],
   };
 }
 

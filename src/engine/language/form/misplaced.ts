@@ -8,6 +8,7 @@ import { pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import type { Fault } from './leafFaults.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
+import { columnMeant, type Column } from './columns.ts';
 import { percentMeant } from './units.ts';
 
 /**
@@ -31,22 +32,6 @@ export function expressionMeant(of: ExpressionType, value: unknown): Meant | und
   if ((MARKET_FIELDS as readonly string[]).includes(value)) return { value: { kind: 'market', field: value } };
   const call = columnMeant(value);
   return call && { value: call };
-}
-
-/** `ema_50` or `ema50`; `ta.ema(50)` or `ema(close, 50)`, which reads close as well. */
-const CALL = /^(?:\w+\.)?([a-z]+)(?:_?(\d{1,4})|\(\s*(?:close\s*,\s*)?(\d{1,4})\s*\))$/i;
-
-/** The indicator call that a column name or a call such as `ema_50` stands for. */
-export function columnMeant(
-  word: string,
-): { readonly kind: 'indicator'; readonly indicator: string; readonly args: { readonly length: number } } | undefined {
-  const [, name, column, argument] = CALL.exec(word) ?? [];
-  const length = column ?? argument;
-  const definition = name === undefined ? undefined : findIndicator(name);
-  const takesLength =
-    definition?.args.some((argument) => argument.name === 'length') && definition.outputs.length === 1;
-  if (definition === undefined || !takesLength) return undefined;
-  return { kind: 'indicator', indicator: definition.id, args: { length: Number(length) } };
 }
 
 /** The object that its only required member, or its tag, stands for: "SPX", or "market" for {"type": "market"}. */
@@ -117,12 +102,14 @@ export function callMeant(
   tag: string,
   value: Members,
   kinds: ReadonlyMap<string, unknown>,
-): { readonly kind: string; readonly member: string; readonly name: string } | undefined {
+): { readonly kind: string; readonly member: string; readonly name: string; readonly column?: Column } | undefined {
   const operators: readonly string[] = [...MATH_OPS, ...ROLLING_OPS];
   if (operators.includes(tag.toLowerCase()) || Array.isArray(value.args)) return undefined;
   const isFree = kinds.has('indicator') && value.indicator === undefined;
   const indicator = isFree ? findIndicator(withoutModule(tag)) : undefined;
   if (indicator !== undefined) return { kind: 'indicator', member: 'indicator', name: indicator.id };
+  const column = isFree && value.args === undefined && value.output === undefined ? columnMeant(tag) : undefined;
+  if (column !== undefined) return { kind: 'indicator', member: 'indicator', name: column.indicator, column };
   const pattern = kinds.has('pattern') && value.name === undefined ? findPattern(tag) : undefined;
   if (pattern !== undefined) return { kind: 'pattern', member: 'name', name: pattern.id };
   const field = value.field === undefined ? fieldMeant(tag) : undefined;

@@ -3,9 +3,11 @@ import { isParamRef, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
-import { mismatch, replaceBy, type Fault, type FindNearest } from './leafFaults.ts';
+import { asCall } from './columns.ts';
+import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './leafFaults.ts';
 import { callMeant, fieldMeant, MAX_RENAMES } from './misplaced.ts';
 import { suggestionFor } from '../issues/nearest.ts';
+import type { PatchOperation } from '../issues/patch.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
 export type Kinds = Shape & { readonly type: 'kinds' };
@@ -148,15 +150,16 @@ function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string
 function callAsKind({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
   const call = key === 'kind' ? callMeant(tag, value, options) : undefined;
   if (call === undefined) return undefined;
-  const { kind, member, name } = call;
+  const { kind, member, name, column } = call;
+  const patch: PatchOperation[] = [
+    { op: 'replace', path: pointerTo(pointer, key), value: kind },
+    { op: 'add', path: pointerTo(pointer, member), value: name },
+  ];
   const fault: Fault = {
     code: 'UNKNOWN_NODE_KIND',
     message: `There is no kind ${shown(tag)} here.`,
-    suggestion: `Use kind "${kind}" with ${member} "${name}".`,
-    patch: [
-      { op: 'replace', path: pointerTo(pointer, key), value: kind },
-      { op: 'add', path: pointerTo(pointer, member), value: name },
-    ],
+    suggestion: column === undefined ? `Use kind "${kind}" with ${member} "${name}".` : writeAdvice(column),
+    patch: column === undefined ? patch : asCall(pointer, column),
   };
   return { fault };
 }

@@ -125,7 +125,7 @@ const INDICATORS: Synonyms = {
   linearreg_intercept: ['linregintercept'],
   trima: ['tma'],
   zlema: ['zlma'],
-  wclprice: ['wcp', 'wcprice'],
+  wclprice: ['wcp', 'wcprice', 'hlcc4'],
 };
 /** What the two sides of a comparison are called elsewhere, in pairs. */
 const FIRST_OPERANDS = ['a', 'x', 'lhs', 'series1', 'source1', 'fast'];

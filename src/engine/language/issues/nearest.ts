@@ -38,7 +38,7 @@ export function nearestName(word: string, candidates: Iterable<string>): Nearest
       best = candidate;
       bestDistance = apart;
       ties = 1;
-    } else if (apart === bestDistance && candidate !== best) ties++;
+    } else if (apart === bestDistance && plain(candidate) !== plain(best!)) ties++;
   }
   if (best === undefined || bestDistance > Math.max(1, Math.floor(best.length * 0.4)) || bestDistance >= wanted.length)
     return abbreviated(wanted, candidates);
