@@ -148,9 +148,10 @@ function checkSourceField(node: Members, value: unknown, { log, at }: CallContex
   if (column !== undefined) {
     // In a graph, the source is the id of a node.
     const isGraph = path.startsWith('/signalGraph');
+    const source = `${isGraph ? 'a reference to ' : ''}${JSON.stringify(column)}`;
     log.add('INDICATOR_ARG_OUT_OF_RANGE', path, {
       message: `${shown(value)} is not a field of the bar; the indicator ${column.indicator} computes it.`,
-      suggestion: `Remove it, and write \`source\` beside \`args\`: ${isGraph ? 'a reference to ' : ''}${JSON.stringify(column)}.`,
+      suggestion: `Remove it, and write \`source\` beside \`args\`: ${source}.`,
       patch: isGraph
         ? undefined
         : [

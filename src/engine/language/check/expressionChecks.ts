@@ -8,8 +8,8 @@ import { checkIndicator, checkPattern } from './calls.ts';
 import type { KeyOf } from './inferredRanges.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import type { PatchOperation } from '../issues/patch.ts';
+import { equalityDetails, isInexact } from './equality.ts';
 import { checkTimezone, isCalendarDay, reportSymbol, reportUndefined } from './nameChecks.ts';
-import { isDiscrete } from './ranges.ts';
 import type { PointerOf } from './sectionChecks.ts';
 import { shown } from '../issues/displayNames.ts';
 import { isTooLongSlope } from '../grammar/words.ts';
@@ -256,12 +256,8 @@ export class ExpressionChecks {
     for (const node of this.checked) {
       if (!this.isValid(node)) continue;
       if (node.kind === 'compare' && (node.op === 'eq' || node.op === 'neq') && (node.tolerance ?? 0) === 0) {
-        if (isFloat(node.left, node.right)) {
-          log.add('FLOAT_EQUALITY', pointerOf(node, 'op'), {
-            message: `${node.op} compares computed numbers, where rounding in the last digit decides.`,
-            suggestion: 'Use `near` with a tolerance, or gte and lte.',
-          });
-        }
+        if (isInexact(node.left, node.right))
+          log.add('FLOAT_EQUALITY', pointerOf(node, 'op'), equalityDetails(node.op));
       }
       if (node.kind === 'between') this.#warnOfScale(node.value, node.lower, node.upper);
       const isPair = node.kind === 'compare' || node.kind === 'cross' || node.kind === 'near';
@@ -288,6 +284,3 @@ function isPercentScale(value: Value): boolean {
   const output = value.output === undefined ? outputs[0] : outputs.find(({ name }) => name === value.output);
   return output?.min === PERCENT_SCALE.min && output.max === PERCENT_SCALE.max;
 }
-
-/** Neither side is a count, flag or clock field. */
-const isFloat = (left: Value, right: Value): boolean => !isDiscrete(left) && !isDiscrete(right);

@@ -40,9 +40,11 @@ export function relocatedMembers(
 /** Whether a member was meant by its name, or by another word for it and a text of its own format. */
 function isNamed({ name, shape }: Field, written: string, value: unknown): boolean {
   if ([name, name.replace(/s$/, '')].some((one) => plain(one) === plain(written))) return true;
-  const isInFormat = shape.type === 'string' && shape.pattern !== null && shape.pattern.test(String(value));
-  return isInFormat && synonymousMember(written, [name]) !== undefined;
+  return isInFormat({ shape }, value) && synonymousMember(written, [name]) !== undefined;
 }
+
+const isInFormat = ({ shape }: Pick<Field, 'shape'>, value: unknown): boolean =>
+  shape.type === 'string' && shape.pattern !== null && shape.pattern.test(String(value));
 
 /** Two operands in a list where they are named: {"kind": "compare", "args": [a, b]}. */
 function listedOperands(shape: ObjectShape, value: Members, name: string, pointer: string): Fault | undefined {
@@ -104,9 +106,10 @@ function insideFault(
     const meant = [...inner.fields.values()].find(
       (one) => !shape.fields.has(one.name) && isNamed(one, name, value[name]),
     );
-    return meant === undefined ? [] : [[owner, meant.name] as const];
+    return meant === undefined ? [] : [[owner, meant.name, isInFormat(meant, value[name])] as const];
   });
-  const [place, ...others] = places;
+  const inFormat = places.filter(([, , isInFormat]) => isInFormat);
+  const [place, ...others] = places.length > 1 ? inFormat : places;
   if (place === undefined || others.length > 0) return undefined;
   const [owner, member] = place;
   const { [owner]: holder = {} } = value;

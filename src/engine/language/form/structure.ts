@@ -37,6 +37,7 @@ import {
   unknownMemberFault,
 } from './memberFaults.ts';
 import { expressionMeant, keyedList, numberMeant, objectMeant } from './misplaced.ts';
+import { kindAsOperator } from './foreignKinds.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
 import { isParamShape, tagFault, type Kinds } from './tags.ts';
@@ -194,12 +195,8 @@ export class Structure {
     }
     const { kind } = value;
     const type = typeOfKind(kind);
-    if (type === undefined) {
-      const guess = this.#tag({ type: 'kinds', key: 'kind', options: EXPRESSION_SHAPES[of] }, value, pointer);
-      if (guess !== undefined) this.#object(guess, value, pointer);
-      this.invalid.add(value);
-      return false;
-    }
+    const kinds: Kinds = { type: 'kinds', key: 'kind', options: EXPRESSION_SHAPES[of] };
+    if (type === undefined || kindAsOperator(kinds.options, value, pointer)) return this.#tag(kinds, value, pointer);
     this.#object(expressionShapeOf(kind)!, value, pointer);
     if (type === of) return true;
     const is = type === 'value' ? 'a value' : 'a condition';
@@ -224,18 +221,17 @@ export class Structure {
   #kinds(shape: Kinds, value: Members, pointer: string): boolean {
     const tag = value[shape.key];
     const option = typeof tag === 'string' ? shape.options.get(tag) : undefined;
-    if (option !== undefined) return this.#object(option, value, pointer);
-    const guess = this.#tag(shape, value, pointer);
-    if (guess !== undefined) this.#object(guess, value, pointer);
-    this.invalid.add(value);
-    return false;
+    const isRight = option !== undefined && !kindAsOperator(shape.options, value, pointer);
+    return isRight ? this.#object(option, value, pointer) : this.#tag(shape, value, pointer);
   }
 
-  /** Reports an invalid tag, and returns the shape that was meant, where that is clear. */
-  #tag(shape: Kinds, value: Members, pointer: string): ObjectShape | undefined {
-    const { fault, meant } = tagFault(shape, value, pointer, this.#findNearest);
-    this.#report(pointerTo(pointer, shape.key), fault);
-    return meant;
+  /** Reports an invalid tag, and checks the rest as what was meant, where that is clear. */
+  #tag(shape: Kinds, value: Members, pointer: string): false {
+    const { fault, meant, member = shape.key } = tagFault(shape, value, pointer, this.#findNearest);
+    this.#report(pointerTo(pointer, member), fault);
+    if (meant !== undefined) this.#object(meant, value, pointer);
+    this.invalid.add(value);
+    return false;
   }
 
   #either(options: readonly Shape[], value: unknown, pointer: string, name: string): boolean {

@@ -4,6 +4,7 @@ import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
 import { asCall } from './columns.ts';
+import { constructAdvice, kindAsOperator, kindMeant } from './foreignKinds.ts';
 import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './leafFaults.ts';
 import { callMeant, fieldMeant, MAX_RENAMES } from './misplaced.ts';
 import { suggestionFor } from '../issues/nearest.ts';
@@ -13,8 +14,9 @@ import type { Members } from '../grammar/payloadObjects.ts';
 export type Kinds = Shape & { readonly type: 'kinds' };
 
 interface TagFault {
-  /** At the tag's own place. */
   readonly fault: Fault;
+  /** The member that is wrong; absent: the tag. */
+  readonly member?: string;
   /** The shape that was meant, where that is clear. */
   readonly meant?: ObjectShape;
 }
@@ -33,8 +35,10 @@ export function tagFault(
   if (tag === undefined) return missingTag(shape, value, pointer, findNearest);
   if (typeof tag !== 'string') return { fault: mismatch(pointerTo(pointer, shape.key), 'a string', tag) };
   return (
+    kindAsOperator(shape.options, value, pointer) ??
     operatorAsKind(shape, value, pointer, tag) ??
     callAsKind(shape, value, pointer, tag) ??
+    kindOfOperator(shape, value, pointer, tag) ??
     unknownTag(shape, pointer, tag, findNearest)
   );
 }
@@ -146,6 +150,23 @@ function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string
   return { fault };
 }
 
+/** An unknown kind whose operator says which it is: {"kind": "logical", "op": "and"}, {"kind": "binary", "op": ">"}. */
+function kindOfOperator({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
+  const [name, op] = ['op', 'operator'].map((one) => [one, value[one]] as const).find(([, one]) => one) ?? [];
+  if (key !== 'kind' || name === undefined || typeof op !== 'string' || kindMeant(tag, options)) return undefined;
+  const joined = JOINED.get(op.toLowerCase());
+  const kind = joined?.kind ?? operatorKind(op)?.kind;
+  if (kind === undefined || !options.has(kind)) return undefined;
+  const removed = joined === undefined ? [] : ([{ op: 'remove', path: pointerTo(pointer, name) }] as const);
+  const fault: Fault = {
+    code: 'UNKNOWN_NODE_KIND',
+    message: `Unknown ${key} ${shown(tag)}.`,
+    suggestion: joined === undefined ? `Use kind "${kind}".` : `Use kind "${kind}", without ${name}.`,
+    patch: [...replaceBy(pointerTo(pointer, key), kind), ...removed],
+  };
+  return { fault };
+}
+
 /** An indicator, pattern or field in the place of a kind: "rsi" for kind "indicator" with indicator "rsi". */
 function callAsKind({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
   const call = key === 'kind' ? callMeant(tag, value, options) : undefined;
@@ -171,17 +192,21 @@ function unknownTag(
   findNearest: FindNearest | undefined,
 ): TagFault {
   const names = [...options.keys()];
-  const synonym = synonymIn(tag, names);
+  const synonym = synonymIn(tag, names) ?? (key === 'kind' ? kindMeant(tag, options) : undefined);
   const nearest = synonym === undefined ? findNearest?.(tag, names) : { name: synonym, isCertain: true };
   const certain = nearest?.isCertain === true ? nearest.name : undefined;
   const fault: Fault = {
     code: key === 'kind' ? 'UNKNOWN_NODE_KIND' : (code ?? 'OUT_OF_RANGE'),
     message: `Unknown ${key} ${shown(tag)}.`,
-    suggestion: (key === 'kind' && !options.has('const') && compareAdvice(tag)) || suggestionFor(nearest, names),
+    suggestion: (key === 'kind' ? adviceOnKind(tag, options) : undefined) ?? suggestionFor(nearest, names),
     patch: certain === undefined ? undefined : replaceBy(pointerTo(pointer, key), certain),
   };
   return certain === undefined ? { fault } : { fault, meant: withAnyTag(options.get(certain)!, key) };
 }
+
+/** What to write in place of a kind that the language does not have. */
+const adviceOnKind = (tag: string, options: Kinds['options']): string | undefined =>
+  constructAdvice(tag, options) ?? (options.has('const') ? undefined : compareAdvice(tag));
 
 /** Advice for a field that stands in place of a condition. */
 function compareAdvice(tag: string): string | undefined {

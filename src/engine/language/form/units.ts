@@ -1,4 +1,4 @@
-// Units: the number that a text with a unit stands for, such as "95%" or "$10,000", where its place says which it takes.
+// Units: the number that a text such as "95%" or "$10,000" stands for, where its place says which unit it takes.
 import { numericText } from '../issues/displayNames.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 

@@ -166,7 +166,7 @@ const MEMBERS: Synonyms = {
   multiplier: ['mult', 'factor', 'atr_multiplier', 'value'],
   period: ['length', 'timeperiod', 'window', 'lookback', 'periods'],
   bars: ['period', 'length', 'window', 'lookback', 'periods'],
-  offset: ['lag', 'periods', 'shift'],
+  offset: ['lag', 'periods', 'shift', 'bars'],
   source: ['value', 'input'],
   lower: ['min', 'low'],
   upper: ['max', 'high'],

@@ -64,10 +64,15 @@ export const OBJECT_ADVICE: Readonly<Record<string, string>> = {
   steps: 'Give an object, such as {"expr": …}, with a condition in it.',
   exit: 'Write it as "exits", which takes a list.',
 };
+/** A condition that is true on every bar, for strategies that buy and hold. */
+export const ALWAYS_TRUE =
+  'For every bar, compare what always holds: {"kind": "compare", "op": "gt", "left": {"kind": "market", "field": ' +
+  '"close"}, "right": {"kind": "const", "value": 0}}.';
 /** Advice on a value that is not an expression. */
 export function expressionAdvice(of: ExpressionType, value: unknown): string {
   if (of === 'value')
     return 'Give an object, such as {"kind": "indicator", "indicator": "sma", "args": {"length": 20}}.';
+  if (value === true || value === 'true') return ALWAYS_TRUE;
   return Array.isArray(value)
     ? 'Join several conditions with the kind `all` or `any`.'
     : 'Give an object with a kind, such as compare or cross.';
