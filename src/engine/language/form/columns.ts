@@ -2,6 +2,7 @@
 import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator } from '../../indicators/registry.ts';
 import { synonymousIndicator, synonymousOutput } from '../grammar/synonyms.ts';
+import { MARKET_FIELDS } from '../grammar/words.ts';
 import { plain } from '../issues/nearest.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 import { pointerTo } from '../pointer.ts';
@@ -9,25 +10,30 @@ import { pointerTo } from '../pointer.ts';
 export interface Column {
   readonly kind: 'indicator';
   readonly indicator: string;
-  readonly args: { readonly length?: number };
+  readonly args: { readonly length?: number; readonly source?: string };
   readonly output?: string;
 }
 
-/** `ema_50` or `ema50`; `ta.ema(50)` or `ema(close, 50)`, which reads close as well. */
-const CALL = /^(?:\w+\.)?([a-z]+)(?:_?(\d{1,4})|\(\s*(?:close\s*,\s*)?(\d{1,4})\s*\))$/i;
+/** `ema_50` or `ema50`; `ta.ema(50)`, or with a field of the bar, `ema(close, 50)`. */
+const CALL = /^(?:\w+\.)?([a-z]+)(?:_?(\d{1,4})|\(\s*(?:([a-z]+\d?)\s*,\s*)?(\d{1,4})\s*\))$/i;
 /** No name of an indicator with one of its outputs is longer. */
 const MAX_NAME = 64;
 
 /** The indicator call that a column's name, a call such as `ema(50)`, or an indicator with its output stands for. */
 export function columnMeant(word: string): Column | undefined {
   if (word.length > MAX_NAME) return undefined;
-  const [, name, column, argument] = CALL.exec(word) ?? [];
+  const [, name, column, field = 'close', argument] = CALL.exec(word) ?? [];
   const length = column ?? argument;
   const definition = name === undefined ? undefined : findIndicator(name);
   if (definition === undefined) return outputColumn(word);
   const takesLength = definition.args.some((one) => one.name === 'length') && definition.outputs.length === 1;
-  return takesLength ? { kind: 'indicator', indicator: definition.id, args: { length: Number(length) } } : undefined;
+  const isRead = field === 'close' || (isField(field) && definition.inputs.join() === 'source');
+  if (!takesLength || !isRead) return undefined;
+  const args = { length: Number(length), ...(field !== 'close' && { source: field }) };
+  return { kind: 'indicator', indicator: definition.id, args };
 }
+
+const isField = (word: string): boolean => (MARKET_FIELDS as readonly string[]).includes(word);
 
 /** One of several outputs with its indicator before it: `ha_close`, `haClose`, `bb_lowerband`, `macd_signal`. */
 function outputColumn(word: string): Column | undefined {

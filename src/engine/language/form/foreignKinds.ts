@@ -42,6 +42,9 @@ const OUTSIDE = 'Use {"kind": "not", "item": {"kind": "between", "value": …, "
 const NONE = 'Use {"kind": "not", "item": {"kind": "any", "items": [ … ]}}.';
 const WEEKDAYS = 'Use {"kind": "time_window", "weekdays": ["mon", "fri"]}.';
 const DATES = 'Use {"kind": "time_window", "dates": {"from": "2020-01-01", "to": "2020-12-31"}}.';
+const BREAKOUT =
+  'Compare the close with the highest high of the bars before: {"kind": "rolling", "op": "max", "period": 20, ' +
+  '"offset": 1, "source": {"kind": "market", "field": "high"}}.';
 const FORMULA = 'Text and code are not evaluated: write';
 const TIMEFRAME =
   'Write the expression itself here, with `timeframe` on its market, indicator and pattern nodes, and `instrument` ' +
@@ -61,6 +64,7 @@ const CONDITION_ADVICE: ReadonlyMap<string, string> = adviceOf([
   ['Use kind "any" of two: kind "all" of the first and `not` the second, and the reverse.', 'xor'],
   [WEEKDAYS, 'dayofweek', 'weekday', 'weekdays', 'daysofweek'],
   [DATES, 'daterange', 'dates', 'datebetween'],
+  [BREAKOUT, 'breakout', 'channelbreakout', 'newhigh'],
   [ALWAYS_TRUE, 'true', 'always', 'alwaystrue', 'buyandhold', 'everybar'],
   [
     `${FORMULA} the condition as nodes, such as {"kind": "compare", "op": "gt", "left": …, "right": …}.`,

@@ -89,8 +89,9 @@ function choiceFault(
   const { values, code, isLiteral } = shape;
   if (values.includes(value as string)) return null;
   if (isLiteral && name === 'kind') {
+    const message = `kind must be ${shown(values[0])} here, not ${shown(value)}.`;
     const patch = replaceBy(pointer, values[0]);
-    return { code: 'UNKNOWN_NODE_KIND', message: `kind must be ${shown(values[0])} here, not ${shown(value)}.`, patch };
+    return { code: 'UNKNOWN_NODE_KIND', message, suggestion: writeAdvice(values[0]), patch };
   }
   const sameNumber = values.find((one) => typeof one === 'number' && numericText(value) === one);
   if (isLiteral && typeof values[0] === 'number') {
@@ -119,9 +120,13 @@ function choiceFault(
   // A near timeframe is rarely the one that was meant: 5m is not 15m.
   const isSameWord = synonym !== undefined || nearest?.name.toLowerCase() === value.toLowerCase();
   const isTimeframe = code === 'UNKNOWN_TIMEFRAME' && !isSameWord;
-  const suggestion = suggestionFor(isTimeframe ? undefined : nearest, words);
+  const isHours = words.includes('us_equities') && nearest === undefined;
+  const suggestion = suggestionFor(isTimeframe ? undefined : nearest, words) + (isHours ? HOURS_ADVICE : '');
   return { code: code ?? 'OUT_OF_RANGE', message, suggestion, patch: isTimeframe ? undefined : patch };
 }
+
+const HOURS_ADVICE =
+  ' For other hours, use {"kind": "time_window", "between": {"from": "09:30", "to": "16:00"}} instead.';
 
 /** The operator of a cross in a comparison. */
 function crossingFault(op: string, value: string, pointer: string, name: string): Fault {

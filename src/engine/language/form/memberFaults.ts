@@ -109,18 +109,46 @@ export function unknownMemberFault(
 /** Members that every object may have, which say nothing to the engine. */
 const COMMON: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
 
-/** Advice on members of a strategy that belong in the config, and the reverse. */
+/** Advice on members of a config that belong in the strategy. */
 const OUTSIDE_CONFIG: ReadonlyMap<string, string> = new Map(
   ['maxConcurrentPositions', 'warmupPeriod'].map((name) => [
     name,
     'Remove it, and set it in the settings of the strategy.',
   ]),
 );
+const IN_CONFIG = 'Remove it, and set it in the config of the backtest.';
+const RANGE = 'Remove it, and set `range` in the config of the backtest: {"start": "2020-01-01", "end": "2024-12-31"}.';
+const ONE_INSTRUMENT =
+  'Remove it: a backtest runs on one instrument, the `signalInstrument` of its config. Queue one backtest per symbol.';
+const POSITIONS = 'Remove it, and set maxConcurrentPositions in the settings, beside strategyAst.';
+const TRAILING =
+  'Remove it, and write risk.trailingStop: {"distancePercent": 2, "activateAfterPercent": 3} for 2 % after 3 %.';
+const ROI =
+  'Remove it, and write risk.takeProfits: [{"triggerPercent": 5, "closePercent": 100}] for 5 %, or a risk.timeStop.';
+const entryAdvice = (side: string): string =>
+  `Write it in "entry", a list of rules: {"kind": "entry", "trigger": …, "action": {"side": "${side}", "sizing": …}}.`;
+const exitAdvice = (side: string): string =>
+  `Write it in "exits", a list of rules: {"kind": "exit", "when": …, "appliesTo": "${side}"}.`;
+const ORDER = 'Write it in action.order: {"type": "limit", "price": …, "expireBars": 5}.';
+
+/** Advice on members that other platforms have, or that belong in the config. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map(
-  ['leverage', 'commission', 'fees', 'slippage', 'initialBalance', 'initial_capital'].map((name) => [
-    name,
-    'Remove it, and set it in the config of the backtest.',
-  ]),
+  (
+    [
+      [IN_CONFIG, 'leverage', 'commission', 'fees', 'slippage', 'initialBalance', 'initial_capital', 'cash', 'capital'],
+      [RANGE, 'startDate', 'endDate', 'start_date', 'end_date', 'fromdate', 'todate', 'timerange', 'dateRange'],
+      [ONE_INSTRUMENT, 'universe', 'symbols', 'pairs', 'tickers', 'whitelist', 'pair_whitelist'],
+      [POSITIONS, 'pyramiding', 'max_open_trades', 'maxEntries', 'max_entries', 'maxPositions'],
+      [TRAILING, 'trailing_stop_positive', 'trailing_stop_positive_offset', 'trailing_only_offset_is_reached'],
+      [ROI, 'minimal_roi', 'roi'],
+      [entryAdvice('long'), 'enter_long', 'enterLong', 'entry_long', 'long_entry', 'longEntry', 'buy', 'long'],
+      [entryAdvice('short'), 'enter_short', 'enterShort', 'entry_short', 'short_entry', 'shortEntry', 'short'],
+      [exitAdvice('long'), 'exit_long', 'exitLong', 'long_exit', 'longExit', 'sell'],
+      [exitAdvice('short'), 'exit_short', 'exitShort', 'short_exit', 'shortExit', 'cover'],
+      [ORDER, 'exectype', 'order_type', 'orderType', 'limit_price', 'limitPrice'],
+      ['Remove it: the name stands in the request, beside strategyAst.', 'title'],
+    ] as const
+  ).flatMap(([advice, ...names]) => names.map((name) => [name, advice] as const)),
 );
 
 /** Where no member has a similar name, the unknown one may have no place here at all. */

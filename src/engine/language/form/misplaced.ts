@@ -9,6 +9,7 @@ import { numericText, shown } from '../issues/displayNames.ts';
 import type { Fault } from './leafFaults.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { columnMeant, type Column } from './columns.ts';
+import { conditionMeant } from './conditionTexts.ts';
 import { percentMeant } from './units.ts';
 
 /**
@@ -24,14 +25,20 @@ interface Meant {
 
 /** The expression that a number or the name of a market field stands for. */
 export function expressionMeant(of: ExpressionType, value: unknown): Meant | undefined {
-  if (of !== 'value') return undefined;
+  if (of !== 'value') {
+    const condition =
+      typeof value === 'string' ? conditionMeant(value, (text) => expressionMeant('value', text)) : undefined;
+    return condition && { value: condition };
+  }
   if (typeof value === 'number' && Number.isFinite(value)) return { value: { kind: 'const', value } };
   if (typeof value !== 'string') return undefined;
   const number = numericText(value);
   if (number !== undefined) return { value: { kind: 'const', value: number } };
   if ((MARKET_FIELDS as readonly string[]).includes(value)) return { value: { kind: 'market', field: value } };
   const call = columnMeant(value);
-  return call && { value: call };
+  if (call !== undefined) return { value: call };
+  const field = fieldMeant(withoutModule(value));
+  return field && { value: { kind: field.kind, field: field.name } };
 }
 
 /** The object that its only required member, or its tag, stands for: "SPX", or "market" for {"type": "market"}. */
@@ -86,13 +93,16 @@ export function keyedList(
   return { list: { value: list }, advice: `Write a list of them, each with its key as "${member}".` };
 }
 
+/** What a reference to a param is called. */
+const PARAM_KINDS: ReadonlySet<unknown> = new Set(['param', 'parameter', 'input', 'variable']);
+
 /** The number or parameter that is written as an expression where only those may stand. */
 export function numberMeant(value: unknown): Meant | undefined {
   if (!isMembers(value)) return undefined;
   const { kind, ...rest } = value;
   const [[name, inner] = [], ...others] = Object.entries(rest);
   if (others.length > 0) return undefined;
-  if (kind === 'param' && name === 'name' && typeof inner === 'string') return { value: { param: inner } };
+  if (PARAM_KINDS.has(kind) && name === 'name' && typeof inner === 'string') return { value: { param: inner } };
   const isConst = kind === 'const' ? name === 'value' : kind === undefined && (name === 'const' || name === 'value');
   return isConst && typeof inner === 'number' ? { value: inner } : undefined;
 }
@@ -103,17 +113,32 @@ export function callMeant(
   value: Members,
   kinds: ReadonlyMap<string, unknown>,
 ): { readonly kind: string; readonly member: string; readonly name: string; readonly column?: Column } | undefined {
-  const operators: readonly string[] = [...MATH_OPS, ...ROLLING_OPS];
-  if (operators.includes(tag.toLowerCase()) || Array.isArray(value.args)) return undefined;
+  if (operatorOfList(tag, value) !== undefined || Array.isArray(value.args)) return undefined;
   const isFree = kinds.has('indicator') && value.indicator === undefined;
   const indicator = isFree ? findIndicator(withoutModule(tag)) : undefined;
   if (indicator !== undefined) return { kind: 'indicator', member: 'indicator', name: indicator.id };
   const column = isFree && value.args === undefined && value.output === undefined ? columnMeant(tag) : undefined;
   if (column !== undefined) return { kind: 'indicator', member: 'indicator', name: column.indicator, column };
-  const pattern = kinds.has('pattern') && value.name === undefined ? findPattern(tag) : undefined;
+  const pattern = kinds.has('pattern') && value.name === undefined ? findPattern(withoutModule(tag)) : undefined;
   if (pattern !== undefined) return { kind: 'pattern', member: 'name', name: pattern.id };
   const field = value.field === undefined ? fieldMeant(tag) : undefined;
   return field !== undefined && kinds.has(field.kind) ? { ...field, member: 'field' } : undefined;
+}
+
+/** The kind of an operator with its operands: `abs` of a list is math, `sum` of a source is rolling. */
+export function operatorOfList(
+  tag: string,
+  value: Members,
+): { readonly kind: 'math' | 'rolling'; readonly op: string } | undefined {
+  const op = tag.toLowerCase();
+  const isIn = (ops: readonly string[]): boolean => ops.includes(op);
+  if (
+    isIn(ROLLING_OPS) &&
+    !Array.isArray(value.args) &&
+    (value.source !== undefined || findIndicator(op) === undefined)
+  )
+    return { kind: 'rolling', op };
+  return isIn(MATH_OPS) ? { kind: 'math', op } : undefined;
 }
 
 /** The field of a bar or of the state that a word stands for, and the kind that reads it. */

@@ -1,7 +1,7 @@
 // Relocated members: members of an object that belong into one of its other members, each with what to report and the
 // patch that moves it there.
 import type { Field, ObjectShape } from '../grammar/shapes.ts';
-import { synonymousMember } from '../grammar/synonyms.ts';
+import { synonymIn, synonymousMember } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
 import { isTooLong, type Fault, type FindNearest } from './leafFaults.ts';
@@ -43,8 +43,12 @@ function isNamed({ name, shape }: Field, written: string, value: unknown): boole
   return isInFormat({ shape }, value) && synonymousMember(written, [name]) !== undefined;
 }
 
-const isInFormat = ({ shape }: Pick<Field, 'shape'>, value: unknown): boolean =>
-  shape.type === 'string' && shape.pattern !== null && shape.pattern.test(String(value));
+/** A text in the format of a member, or a word among its choices. */
+function isInFormat({ shape }: Pick<Field, 'shape'>, value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  if (shape.type === 'choice') return shape.values.includes(value) || synonymIn(value, shape.values) !== undefined;
+  return shape.type === 'string' && shape.pattern !== null && shape.pattern.test(value);
+}
 
 /** Two operands in a list where they are named: {"kind": "compare", "args": [a, b]}. */
 function listedOperands(shape: ObjectShape, value: Members, name: string, pointer: string): Fault | undefined {

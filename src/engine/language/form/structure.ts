@@ -200,7 +200,8 @@ export class Structure {
     this.#object(expressionShapeOf(kind)!, value, pointer);
     if (type === of) return true;
     const is = type === 'value' ? 'a value' : 'a condition';
-    const way = of === 'condition' ? 'Compare it with something.' : 'Use `if` to turn a condition into a number.';
+    const compared = kind === 'time' ? 'Use kind "time_window", or compare it.' : 'Compare it with something.';
+    const way = of === 'condition' ? compared : 'Use `if` to turn a condition into a number.';
     return this.#report(pointer, {
       code: 'TYPE_MISMATCH',
       message: `This must be ${wanted}, and ${shown(kind)} is ${is}.`,
@@ -277,13 +278,7 @@ export class Structure {
       const mayBeItem = isMembers(value) || (typeof value === 'string' && shape.item.type === 'choice');
       const isItem = mayBeItem && this.#isClean(shape.item, value, pointer, name);
       const advice = mayBeItem ? 'Put it into a list: [ … ].' : adviceFor(name, shape);
-      return this.#mismatch(
-        pointer,
-        'a list',
-        value,
-        isItem ? { value: [value] } : undefined,
-        isItem ? undefined : advice,
-      );
+      return this.#mismatch(pointer, 'a list', value, isItem ? { value: [value] } : undefined, advice);
     }
     if (value.length < shape.min) {
       const code = value.length === 0 ? (MISSING_CODES[name] ?? 'OUT_OF_RANGE') : (shape.code ?? 'OUT_OF_RANGE');

@@ -1,12 +1,12 @@
 // Tags: what an object was meant to be when the member that distinguishes kinds is wrong or absent.
 import { isParamRef, type ObjectShape, type Shape } from '../grammar/shapes.ts';
-import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
+import { operatorKind, synonymIn, synonymousMember, withoutModule } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
 import { asCall } from './columns.ts';
 import { constructAdvice, kindAsOperator, kindMeant } from './foreignKinds.ts';
 import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './leafFaults.ts';
-import { callMeant, fieldMeant, MAX_RENAMES } from './misplaced.ts';
+import { callMeant, fieldMeant, MAX_RENAMES, operatorOfList } from './misplaced.ts';
 import { suggestionFor } from '../issues/nearest.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
@@ -137,7 +137,7 @@ function tagAsMember(
 
 /** An operator in the place of a kind: "gt" for kind "compare" with op "gt". */
 function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
-  const operator = key === 'kind' ? operatorKind(tag) : undefined;
+  const operator = key === 'kind' ? (operatorKind(tag) ?? operatorOfList(tag, value)) : undefined;
   if (operator === undefined || !options.has(operator.kind)) return undefined;
   const { kind, op } = operator;
   const added = value.op === undefined ? ([{ op: 'add', path: pointerTo(pointer, 'op'), value: op }] as const) : [];
@@ -156,7 +156,10 @@ function kindOfOperator({ key, options }: Kinds, value: Members, pointer: string
   if (key !== 'kind' || name === undefined || typeof op !== 'string' || kindMeant(tag, options)) return undefined;
   const joined = JOINED.get(op.toLowerCase());
   const kind = joined?.kind ?? operatorKind(op)?.kind;
-  if (kind === undefined || !options.has(kind)) return undefined;
+  const fields = kind === undefined ? [] : [...(options.get(kind)?.fields.keys() ?? [])];
+  // Its operands must be there: {"kind": "bars_in_trade", "op": ">", "value": 5} is a field.
+  const isOperand = (one: string): boolean => OPERANDS.some((each) => each === one || synonymousMember(one, [each]));
+  if (kind === undefined || fields.length === 0 || !Object.keys(value).some(isOperand)) return undefined;
   const removed = joined === undefined ? [] : ([{ op: 'remove', path: pointerTo(pointer, name) }] as const);
   const fault: Fault = {
     code: 'UNKNOWN_NODE_KIND',
@@ -166,6 +169,8 @@ function kindOfOperator({ key, options }: Kinds, value: Members, pointer: string
   };
   return { fault };
 }
+
+const OPERANDS = ['left', 'right', 'args', 'items'];
 
 /** An indicator, pattern or field in the place of a kind: "rsi" for kind "indicator" with indicator "rsi". */
 function callAsKind({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
@@ -192,7 +197,10 @@ function unknownTag(
   findNearest: FindNearest | undefined,
 ): TagFault {
   const names = [...options.keys()];
-  const synonym = synonymIn(tag, names) ?? (key === 'kind' ? kindMeant(tag, options) : undefined);
+  const synonym =
+    synonymIn(tag, names) ??
+    synonymIn(withoutModule(tag), names) ??
+    (key === 'kind' ? kindMeant(tag, options) : undefined);
   const nearest = synonym === undefined ? findNearest?.(tag, names) : { name: synonym, isCertain: true };
   const certain = nearest?.isCertain === true ? nearest.name : undefined;
   const fault: Fault = {

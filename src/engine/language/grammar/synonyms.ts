@@ -4,7 +4,7 @@
 type Synonyms = Readonly<Record<string, readonly string[]>>;
 
 const OPERATORS: Synonyms = {
-  gt: ['>', 'greater_than', 'greater', 'above'],
+  gt: ['>', 'greater_than', 'greater', 'above', 'is_above'],
   gte: ['>=', 'ge'],
   lt: ['<', 'less_than', 'less', 'below'],
   lte: ['<=', 'le'],
@@ -18,7 +18,7 @@ const OPERATORS: Synonyms = {
   div: ['/', 'divide'],
   mod: ['%'],
   pow: ['^', '**'],
-  avg: ['mean', 'average'],
+  avg: ['mean', 'average', 'sma'],
   max: ['highest'],
   min: ['lowest'],
   std: ['stdev', 'stddev'],
@@ -39,7 +39,7 @@ const CHOICES: Synonyms = {
   account_drawdown: ['drawdown'],
   open_positions_count: ['positions', 'open_positions'],
   position_exists: ['in_position', 'has_position'],
-  position_entry_price: ['entry_price'],
+  position_entry_price: ['entry_price', 'avg_price', 'average_price', 'position_avg_price', 'avg_entry_price'],
   position_bars_since_entry: ['bars_since_entry', 'bars_in_position', 'bars_in_trade', 'bars_held'],
   position_unrealized_pnl: ['unrealized_pnl', 'open_pnl', 'profit'],
   position_unrealized_pnl_pct: ['unrealized_pnl_pct', 'open_pnl_pct', 'profit_pct', 'pnl_pct', 'pl_pct'],
@@ -53,8 +53,18 @@ const CHOICES: Synonyms = {
   bearish: ['short', 'bear', 'sell'],
   percent: ['pct', 'percentage'],
   percent_position: ['percent', 'pct', 'percentage'],
-  percent_equity: ['percent', 'pct', 'equity_percent', 'pct_equity', 'percent_of_equity'],
-  risk_percent: ['risk', 'percent_risk', 'risk_pct'],
+  percent_equity: [
+    'percent',
+    'percents',
+    'pct',
+    'equity_percent',
+    'pct_equity',
+    'percent_of_equity',
+    'percent_of_portfolio',
+    'portfolio_percent',
+    'all_in',
+  ],
+  risk_percent: ['risk', 'percent_risk', 'risk_pct', 'fixed_risk', 'fixed_fractional'],
   fixed_cash: ['cash', 'notional'],
   fixed: ['units', 'quantity', 'shares', 'contracts'],
   mon: ['monday'],
@@ -69,7 +79,9 @@ const CHOICES: Synonyms = {
   const: ['constant', 'number', 'literal', 'value'],
   shift: ['lag', 'ref', 'previous'],
   state: ['position', 'account'],
-  all: ['every'],
+  // In place of a condition, both must hold; of the sides of an exit, any may.
+  all: ['every', 'both'],
+  any: ['both', 'either'],
   // Types of orders and of params.
   limit: ['lmt'],
   stop: ['stop_market', 'stp'],
@@ -80,7 +92,19 @@ const CHOICES: Synonyms = {
 };
 /** Arguments of indicators. A word counts only where the indicator has the argument. */
 const ARGUMENTS: Synonyms = {
-  length: ['period', 'timeperiod', 'window', 'lookback', 'n', 'len', 'periods', 'atr_period', 'atrperiod'],
+  length: [
+    'rsi_length',
+    'rsi_period',
+    'period',
+    'timeperiod',
+    'window',
+    'lookback',
+    'n',
+    'len',
+    'periods',
+    'atr_period',
+    'atrperiod',
+  ],
   fast_length: ['fast', 'fastperiod', 'fast_period', 'fastlen'],
   slow_length: ['slow', 'slowperiod', 'slow_period', 'slowlen'],
   signal_length: ['signal', 'signalperiod', 'signal_period', 'siglen'],
@@ -134,6 +158,14 @@ const SECOND_OPERANDS = ['b', 'y', 'rhs', 'series2', 'source2', 'slow'];
 const MEMBERS: Synonyms = {
   weekdays: ['days', 'days_of_week', 'weekday'],
   mode: ['type', 'kind'],
+  trigger: ['when', 'condition', 'signal'],
+  appliesTo: ['side', 'direction', 'position'],
+  reason: ['comment', 'tag', 'exit_reason', 'exit_tag'],
+  cooldownBars: ['cooldown', 'cooldown_bars', 'cooldownPeriod', 'cooldown_period'],
+  output: ['line', 'band', 'component', 'plot'],
+  params: ['inputs', 'parameters', 'hyperparameters'],
+  min: ['minval', 'min_value', 'minimum'],
+  max: ['maxval', 'max_value', 'maximum'],
   items: ['conditions', 'rules', 'operands', 'args', 'expressions', 'children'],
   maxBars: ['bars', 'max_bars'],
   kind: ['type'],
@@ -159,21 +191,21 @@ const MEMBERS: Synonyms = {
   symbol: ['ticker', 'name', 'pair', 'asset'],
   instrument: ['signalInstrument'],
   triggerPercent: ['percent', 'pct', 'target', 'profitPercent', 'profit'],
-  closePercent: ['close', 'percent', 'pct', 'portion', 'sizePercent'],
+  closePercent: ['close', 'percent', 'pct', 'portion', 'size', 'sizePercent', 'qty_percent'],
   distancePercent: ['percent', 'pct', 'distance', 'trailPercent', 'callbackRate'],
-  triggerR: ['r', 'rMultiple', 'r_multiple'],
+  triggerR: ['r', 'rr', 'rMultiple', 'r_multiple', 'riskReward', 'risk_reward'],
   activateAfterPercent: ['afterPercent', 'activateAfter', 'activationPercent', 'activation'],
   multiplier: ['mult', 'factor', 'atr_multiplier', 'value'],
   period: ['length', 'timeperiod', 'window', 'lookback', 'periods'],
   bars: ['period', 'length', 'window', 'lookback', 'periods'],
-  offset: ['lag', 'periods', 'shift', 'bars'],
+  offset: ['lag', 'periods', 'shift', 'bars', 'index', 'bars_ago', 'barsAgo'],
   source: ['value', 'input'],
   lower: ['min', 'low'],
   upper: ['max', 'high'],
   price: ['stopPrice', 'stop_price', 'limitPrice', 'limit_price'],
   expireBars: ['expiry', 'expiration', 'expire'],
   entry: ['entries'],
-  default: ['value'],
+  default: ['value', 'defval'],
   values: ['options', 'choices'],
   // Of settings.
   maxConcurrentPositions: ['max_open_trades', 'maxOpenTrades', 'max_open_positions', 'maxPositions'],
@@ -234,7 +266,9 @@ export function synonymIn(word: string, values: readonly unknown[]): string | un
     ...(OPERATOR_MEANINGS.get(one) ?? []),
     ...(CHOICE_MEANINGS.get(one) ?? []),
   ]);
-  return [...(TIMEFRAME_MEANINGS.get(word) ?? []), ...meanings].find((meaning) => values.includes(meaning));
+  // A letter says minutes or months by its case; a word does not.
+  const timeframe = TIMEFRAME_MEANINGS.get(word) ?? (word.length > 3 ? TIMEFRAME_MEANINGS.get(word.toLowerCase()) : []);
+  return [...(timeframe ?? []), ...meanings].find((meaning) => values.includes(meaning));
 }
 
 /** The argument among `names` that `word` is a synonym of. */

@@ -1,0 +1,154 @@
+// Other platforms: members and words of Pine, backtrader, freqtrade and QuantConnect, and where they belong here.
+import { applyPatch, type Operation } from 'fast-json-patch';
+import { describe, expect, it } from 'vitest';
+import { checkStrategy } from '../../../src/engine/index.ts';
+import { above, close, five, sma, strategyOf, type Body, type Json } from './strategyBodies.ts';
+
+const errorsOf = (body: Body) => checkStrategy(body).issues.filter(({ severity }) => severity === 'error');
+/** The strategy after the patches of at most four rounds. */
+function repaired(sent: Body): Json {
+  let body = sent;
+  for (let round = 0; round < 4; round++) {
+    for (const { patch = [] } of errorsOf(body))
+      body = applyPatch(structuredClone(body), structuredClone(patch) as Operation[]).newDocument;
+  }
+  expect(errorsOf(body)).toEqual([]);
+  return (body as unknown as { strategyAst: { strategy: Json } }).strategyAst.strategy;
+}
+const action = { side: 'long', sizing: { mode: 'percent_equity', value: 95 } };
+const volumeAverage = { kind: 'indicator', indicator: 'sma', args: { length: 20, source: 'volume' } };
+
+describe('a condition written as text', () => {
+  it.each<[string, Json]>([
+    ['close > sma(close, 5)', { ...above }],
+    ['close >= 5', { kind: 'compare', op: 'gte', left: close, right: five }],
+    [
+      'volume > sma(volume, 20)',
+      { kind: 'compare', op: 'gt', left: { kind: 'market', field: 'volume' }, right: volumeAverage },
+    ],
+    ['ta.crossover(close, ta.sma(close, 5))', { kind: 'cross', op: 'cross_up', left: close, right: sma }],
+    ['qtpylib.crossed_below(close, sma_5)', { kind: 'cross', op: 'cross_down', left: close, right: sma }],
+    [
+      'position_size == 0',
+      {
+        kind: 'compare',
+        op: 'eq',
+        left: { kind: 'state', field: 'position_size' },
+        right: { kind: 'const', value: 0 },
+      },
+    ],
+  ])('is read where it is one comparison or cross: %s', (text, trigger) => {
+    expect(repaired(strategyOf(text as unknown as Json))).toMatchObject({ entry: { trigger } });
+  });
+
+  it.each(['close > open and open > low', 'close > foo', 'max(close, open)', 'close', 'a'.repeat(200) + ' > 5'])(
+    'has no patch where it is anything else: %s',
+    (text) => {
+      const [error, ...others] = errorsOf(strategyOf(text as unknown as Json));
+      expect(others).toEqual([]);
+      expect(error.patch).toBeUndefined();
+    },
+  );
+});
+
+describe('a patch repairs', () => {
+  it.each<[string, Body, Json]>([
+    [
+      'an entry with when and the direction of Pine',
+      strategyOf(above, {
+        entry: { kind: 'entry', when: above, direction: 'strategy.long', action: { sizing: action.sizing } },
+      }),
+      { entry: { kind: 'entry', trigger: above, action } },
+    ],
+    [
+      'an exit’s side and comment',
+      strategyOf(above, { exits: [{ kind: 'exit', when: above, side: 'both', comment: 'out' }] }),
+      { exits: [{ kind: 'exit', when: above, appliesTo: 'any', reason: 'out' }] },
+    ],
+    [
+      'inputs of Pine and a reference to one',
+      strategyOf(
+        { ...above, right: { ...sma, args: { length: { kind: 'input', name: 'len' } } } },
+        { inputs: [{ name: 'len', type: 'int', defval: 5, minval: 2, maxval: 9 }] },
+      ),
+      { params: [{ name: 'len', type: 'int', default: 5, min: 2, max: 9 }] },
+    ],
+    [
+      'the size of Pine',
+      strategyOf(above, {
+        entry: {
+          kind: 'entry',
+          trigger: above,
+          action: { ...action, sizing: { mode: 'strategy.percent_of_equity', value: 95 } },
+        },
+      }),
+      { entry: { kind: 'entry', trigger: above, action } },
+    ],
+    ['a resolution of QuantConnect', strategyOf(above, { resolution: 'Daily' }), { defaults: { timeframe: '1d' } }],
+    [
+      'a reward for the risk',
+      strategyOf(above, { risk: { stopLoss: { mode: 'percent', value: 5 }, takeProfits: [{ rr: 2, size: 100 }] } }),
+      { risk: { takeProfits: [{ triggerR: 2, closePercent: 100 }] } },
+    ],
+    [
+      'a pattern of TA-Lib as a kind',
+      strategyOf({ kind: 'talib.CDLHAMMER' }),
+      { entry: { trigger: { name: 'hammer' } } },
+    ],
+    [
+      'an operator of math as a kind',
+      strategyOf({ ...above, left: { kind: 'abs', args: [close] } }),
+      { entry: { trigger: { left: { kind: 'math', op: 'abs', args: [close] } } } },
+    ],
+    [
+      'an operation over bars as a kind',
+      strategyOf({ ...above, left: { kind: 'zscore', source: close, period: 9 } }),
+      { entry: { trigger: { left: { kind: 'rolling', op: 'zscore', source: close, period: 9 } } } },
+    ],
+    [
+      'an indicator of that name as a kind',
+      strategyOf({ ...above, left: { kind: 'zscore', length: 9 } }),
+      { entry: { trigger: { left: { kind: 'indicator', indicator: 'zscore', args: { length: 9 } } } } },
+    ],
+  ])('%s', (_what, body, strategy) => {
+    expect(repaired(body)).toMatchObject(strategy);
+  });
+});
+
+describe('a member of another platform is told where it belongs:', () => {
+  it.each<[string, Json, string]>([
+    ['pyramiding', { pyramiding: 2 }, 'set maxConcurrentPositions in the settings'],
+    ['minimal_roi', { minimal_roi: { '0': 0.05 } }, 'risk.takeProfits'],
+    ['trailing_stop_positive', { trailing_stop_positive: 0.02 }, '"activateAfterPercent"'],
+    ['enter_long', { enter_long: [above] }, '"side": "long"'],
+    ['exit_short', { exit_short: [above] }, '"appliesTo": "short"'],
+    ['universe', { universe: ['SPX'] }, 'Queue one backtest per symbol'],
+    ['startDate', { startDate: '2020-01-01' }, '`range` in the config'],
+    ['title', { title: 'Mine' }, 'beside strategyAst'],
+  ])('%s', (_what, more, advice) => {
+    const errors = errorsOf(strategyOf(above, more));
+    expect(errors).toEqual([expect.objectContaining({ suggestion: expect.stringContaining(advice) as string })]);
+  });
+
+  it('hours in place of the name of a session', () => {
+    const [error] = errorsOf(strategyOf({ kind: 'session', name: '0930-1600' }));
+    expect(error.suggestion).toContain('{"kind": "time_window", "between": {"from": "09:30", "to": "16:00"}}');
+  });
+
+  it('the time in place of a condition', () => {
+    const suggestions = errorsOf(strategyOf({ kind: 'time', field: 'hour' })).map(({ suggestion }) => suggestion);
+    expect(suggestions).toEqual(['Use kind "time_window", or compare it.']);
+  });
+
+  it('a field with an operator, which is no comparison', () => {
+    const [error] = errorsOf(strategyOf({ kind: 'bars_in_trade', op: '>', value: 20 }));
+    expect(error.suggestion).toContain('"position_bars_since_entry"');
+    expect(error.patch).toBeUndefined();
+  });
+});
+
+it('one item in place of a list is told to be put into one, however long it is', () => {
+  const exit = { kind: 'exit', when: { kind: 'all', items: [above, above, above, above] } };
+  const [error] = errorsOf(strategyOf(above, { exits: exit }));
+  expect(error).toMatchObject({ suggestion: 'Put it into a list: [ … ].', patch: [{ value: [exit] }] });
+});
