@@ -42,8 +42,8 @@ export function backtestQueueFull(tier: Tier, usage: number, isItem = false): Pr
 export const queueFull = (limitName: string, limit: number, usage: number, message: string): ProblemError =>
   problem('QUEUE_FULL', {
     message,
-    extras: { limitName, limit, usage, retryAfterSeconds: QUEUE_RETRY_SECONDS },
-    headers: { 'retry-after': String(QUEUE_RETRY_SECONDS) },
+    extras: { limitName, limit, usage },
+    retryAfterSeconds: QUEUE_RETRY_SECONDS,
   });
 
 /**

@@ -85,6 +85,5 @@ function lengthOf({ headers }: FastifyRequest): { readonly length: number; reado
 const tooManyAtOnce = (): ProblemError =>
   problem('RATE_LIMITED', {
     message: 'The workspace is sending too many large bodies at the same time. Wait for an answer before the next one.',
-    extras: { retryAfterSeconds: 1 },
-    headers: { 'retry-after': '1' },
+    retryAfterSeconds: 1,
   });

@@ -22,7 +22,6 @@ import type { App } from '../services.ts';
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError): FastifyReply {
   const path = request.url.split('?', 1)[0];
   if (error.status === 401) reply.header('www-authenticate', 'Bearer');
-  if (error.status === 503) reply.header('retry-after', '1');
   return reply
     .code(error.status)
     .headers(error.headers)
@@ -69,15 +68,19 @@ function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {
   const refusal = refusalOf(error.statusCode ?? 0);
   if (refusal !== null) return refusal;
   if (error instanceof WorkAlreadyDone) return problem('IDEMPOTENCY_KEY_REUSED', { message: ALREADY_DONE });
-  if (isDatabaseAway(error)) return problem('UNAVAILABLE');
-  if (isDiskFull(error)) return problem('UNAVAILABLE', { message: 'The disk of the database is full.' });
+  if (isDatabaseAway(error)) return problem('UNAVAILABLE', { message: DATABASE_AWAY });
+  if (isDiskFull(error))
+    return problem('UNAVAILABLE', { message: 'The disk of the database is full. Its operator must make room.' });
   if (isReferenceGone(error))
     return problem('NOT_FOUND', { message: 'Something that the request names has been deleted.' });
   // The database refused a value that every check let through, such as an instant in the year 20000.
   if (isDataError(error))
     return problem('VALIDATION_FAILED', { message: `A value of the request cannot be stored: ${error.message}.` });
-  return problem('INTERNAL_ERROR');
+  return problem('INTERNAL_ERROR', { message: INTERNAL });
 }
+
+const DATABASE_AWAY = 'The database of the service did not answer in time. Send the same request again in a moment.';
+const INTERNAL = 'Something went wrong on our side. Try again once; if it fails again, report the requestId.';
 
 /**
  * The problem for a refusal by the framework or a plugin that has only a status, such as a path outside of a folder or

@@ -141,7 +141,7 @@ class HeavyThread implements HeavyRequests {
     thread.on('exit', () => {
       this.#isReady = false;
       this.#thread = undefined;
-      for (const id of this.#active.keys()) this.#end(id)?.reject(problem('UNAVAILABLE'));
+      for (const id of this.#active.keys()) this.#end(id)?.reject(stopping());
       if (!this.#isClosing) setTimeout(() => this.#open(), RESTART_AFTER_MS).unref();
     });
     thread.unref();
@@ -174,11 +174,14 @@ class HeavyThread implements HeavyRequests {
   }
 }
 
+const stopping = () =>
+  problem('UNAVAILABLE', { message: 'The process is stopping. Send the same request again in a moment.' });
+
 const tooManyWaiting = () =>
   problem('RATE_LIMITED', {
     message: 'Too many large requests are waiting, one of this workspace among them. Wait for its answer first.',
-    extras: { limit: MAX_WAITING, retryAfterSeconds: 1 },
-    headers: { 'retry-after': '1' },
+    extras: { limit: MAX_WAITING },
+    retryAfterSeconds: 1,
   });
 
 /** Must be called before the routes are put on the app. `heavyRequests` null: everything is answered in place. */

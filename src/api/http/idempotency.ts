@@ -61,7 +61,7 @@ export async function answerOnce<Body>(
     .update(request.rawBody ?? Buffer.alloc(0))
     .digest();
   const once = async (tx: Transaction): Promise<KeptAnswer & { readonly replayed: boolean }> => {
-    if (!(await lockAnswerKey(tx, key))) throw problem('IDEMPOTENCY_IN_PROGRESS', { headers: { 'retry-after': '1' } });
+    if (!(await lockAnswerKey(tx, key))) throw stillRunning();
     const kept = await findAnswer(tx, key);
     if (kept) {
       if (!kept.bodySha256.equals(bodySha256)) throw problem('IDEMPOTENCY_KEY_REUSED');
@@ -134,3 +134,9 @@ export function forgetOldAnswers(app: App, services: Services): void {
   const timer = setInterval(clean, CLEAN_EVERY_MS).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }
+
+const stillRunning = () =>
+  problem('IDEMPOTENCY_IN_PROGRESS', {
+    message: 'A request with this Idempotency-Key is still running. Send the same request again for its answer.',
+    retryAfterSeconds: 1,
+  });

@@ -274,7 +274,7 @@ export const PROBLEMS = {
     status: 500,
     title: 'Something went wrong on our side',
     retryable: true,
-    help: 'The `requestId` finds it in the log.',
+    help: 'Send the request again once. The `requestId` finds it in the log.',
   },
   UNAVAILABLE: {
     status: 503,

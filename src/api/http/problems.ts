@@ -23,7 +23,12 @@ interface ProblemOptions {
   /** Further members of the body: requiredScopes, limit, usage, nextSteps, existing, … */
   readonly extras?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** In how many seconds to send it again: in Retry-After, and in the body for clients that see no headers. */
+  readonly retryAfterSeconds?: number;
 }
+
+/** The wait after an outage, of which nobody knows how long it lasts. */
+const OUTAGE_RETRY_SECONDS = 1;
 
 /**
  * An expected failure on its way to the caller. Thrown by handlers and hooks, turned into a body by the app's error
@@ -50,8 +55,9 @@ export class ProblemError extends Error {
     this.status = status;
     this.detail = options.detail ?? message;
     this.issues = options.issues;
-    this.extras = options.extras ?? {};
-    this.headers = options.headers ?? {};
+    const seconds = options.retryAfterSeconds ?? (status === 503 ? OUTAGE_RETRY_SECONDS : undefined);
+    this.extras = { ...options.extras, ...(seconds !== undefined && { retryAfterSeconds: seconds }) };
+    this.headers = { ...options.headers, ...(seconds !== undefined && { 'retry-after': String(seconds) }) };
   }
 }
 

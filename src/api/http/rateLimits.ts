@@ -149,8 +149,8 @@ const leftOf = ({ settled, unsettled }: Count, limit: number): number => limit -
 const refusal = (reason: string, limit: number, secondsLeft: number) =>
   problem('RATE_LIMITED', {
     message: `${reason} Try again in ${secondsLeft} s.`,
-    extras: { limit, retryAfterSeconds: secondsLeft },
-    headers: { 'retry-after': String(secondsLeft) },
+    extras: { limit },
+    retryAfterSeconds: secondsLeft,
   });
 
 const UNLIMITED: RateLimits = { charge: () => {}, chargeFailure: () => {}, settle: async () => {} };

@@ -143,8 +143,8 @@ const tooMany = (limit: number, tier: string) =>
     message:
       `${limit} requests of the workspace are being answered, and the ${tier} tier allows no more at the same time. ` +
       'Wait for an answer before the next one.',
-    extras: { limit, limitName: 'requestsInFlight', retryAfterSeconds: RETRY_AFTER_S },
-    headers: { 'retry-after': String(RETRY_AFTER_S) },
+    extras: { limit, limitName: 'requestsInFlight' },
+    retryAfterSeconds: RETRY_AFTER_S,
   });
 
 const UNLIMITED: RequestsInFlight = { begin: () => {} };

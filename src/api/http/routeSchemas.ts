@@ -87,6 +87,9 @@ const Problem = z
     code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
     retryable: z.boolean(),
     requestId: z.string(),
+    retryAfterSeconds: z.int().optional().meta({
+      description: 'In how many seconds to send the same request again; the same as Retry-After.',
+    }),
     issues: z.array(Issue).optional(),
   })
   .meta({

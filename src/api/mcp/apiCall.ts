@@ -51,12 +51,35 @@ export function callApp(app: App, credentials: Headers): CallApi {
 /** Calls a server over HTTP. @param baseUrl without a trailing slash. */
 export function callUrl(baseUrl: string, apiKey: string): CallApi {
   return async (request, signal) => {
-    const answer = await fetch(baseUrl + request.path, {
-      method: request.method,
-      headers: headersOf({ 'x-api-key': apiKey }, request),
-      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-      ...(signal && { signal }),
-    });
-    return answerOf(answer.status, (name) => answer.headers.get(name), await answer.text());
+    try {
+      const answer = await fetch(baseUrl + request.path, {
+        method: request.method,
+        headers: headersOf({ 'x-api-key': apiKey }, request),
+        ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+        ...(signal && { signal }),
+      });
+      return answerOf(answer.status, (name) => answer.headers.get(name), await answer.text());
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      return noAnswer(baseUrl, request, error);
+    }
   };
+}
+
+/** Codes of errors before anything was sent. */
+const NOT_SENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+
+/** The answer for a server that cannot be reached, or whose answer did not arrive. */
+function noAnswer(baseUrl: string, { method, idempotencyKey }: ApiRequest, error: unknown): ApiAnswer {
+  const cause = error instanceof Error ? ((error.cause as { readonly code?: unknown } | undefined) ?? {}) : {};
+  const isRepeatable = NOT_SENT.has(cause.code) || method === 'GET' || idempotencyKey !== undefined;
+  const message = NOT_SENT.has(cause.code)
+    ? `No Candlepool service can be reached at ${baseUrl}. ` +
+      'Start it with `candlepool serve`, then send the same call again.'
+    : `The connection to ${baseUrl} broke before the answer arrived. ` +
+      (isRepeatable
+        ? 'Send the same call again.'
+        : 'The call may have been carried out: look for what it makes before you send it again.');
+  const body = { status: 503, code: 'UNAVAILABLE', message, retryable: isRepeatable, retryAfterSeconds: 1 };
+  return { status: 503, header: () => null, body };
 }

@@ -97,7 +97,9 @@ function registerResources(server: McpServer, call: CallApi): void {
   const json = (name: string, title: string, path: string): void => {
     const uri = `candlepool://${name}`;
     server.registerResource(name, uri, { title, mimeType: 'application/json' }, async () => {
-      const { body } = await call({ method: 'GET', path });
+      const { status, body } = await call({ method: 'GET', path });
+      // A resource has no mark of an error: a refusal must not be read as its content.
+      if (status >= 400) throw new Error(boundedText(body, WHOLE));
       return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body) }] };
     });
   };

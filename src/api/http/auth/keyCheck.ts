@@ -86,8 +86,8 @@ async function isSecretRight(
   const waitSeconds = throttle.begin(keyId, workspaceId, address);
   if (waitSeconds > 0) {
     throw problem('RATE_LIMITED', {
-      message: 'Too many attempts with a wrong secret for this API key. Try again later.',
-      headers: { 'retry-after': String(waitSeconds) },
+      message: `Too many tries with a wrong secret for this API key. Check it, and try again in ${waitSeconds} s.`,
+      retryAfterSeconds: waitSeconds,
     });
   }
   const isRight = await secrets.verify(keyId, secret, secretHash);
