@@ -27,7 +27,7 @@ export function overPresent(
   const present: number[] = [];
   for (let row = first; row < n; row++)
     if (inputs.every(({ values }) => values[row] === values[row])) present.push(row);
-  const dense = inputs.map(({ values }) => Float64Array.from(present, (row) => values[row]));
+  const dense = inputs.map(({ values }) => valuesOn(values, present));
   const results = outputs.map(() => new Float64Array(present.length));
   if (present.length > 0) kernel(dense, results);
   outputs.forEach((out, output) => {
@@ -35,4 +35,10 @@ export function overPresent(
     for (let index = 0; index < present.length; index++) out[present[index]] = results[output][index];
   });
   return outputs.map(inspectMade);
+}
+
+function valuesOn(values: Float64Array, rows: readonly number[]): Float64Array {
+  const found = new Float64Array(rows.length);
+  for (let at = 0; at < rows.length; at++) found[at] = values[rows[at]];
+  return found;
 }

@@ -22,8 +22,11 @@ class RankedValues {
     this.#top = 2 ** Math.floor(Math.log2(values.length));
   }
 
-  rankOf(value: number): number {
-    return lowerBound(this.sorted, value);
+  /** The rank of each of these values, the same for equal ones. */
+  ranksOf(values: Float64Array): Int32Array {
+    const ranks = new Int32Array(values.length);
+    for (let at = 0; at < values.length; at++) ranks[at] = lowerBound(this.sorted, values[at]);
+    return ranks;
   }
 
   add(rank: number, count: 1 | -1): void {
@@ -72,7 +75,7 @@ export function overRankedWindows(
     const end = Math.min(source.length, block + length);
     const values = source.subarray(start, end);
     const window = new RankedValues(values);
-    const ranks = Int32Array.from(values, (value) => window.rankOf(value));
+    const ranks = window.ranksOf(values);
     for (let i = 0; i < length - 1; i++) window.add(ranks[i], 1);
     for (let row = block; row < end; row++) {
       const rank = ranks[row - start];
