@@ -45,7 +45,7 @@ export class Claimer {
     } finally {
       this.#outstanding.delete(share);
       this.#quick.delete(share);
-      this.#claim();
+      this.#startClaiming();
     }
     return true;
   }
@@ -70,26 +70,21 @@ export class Claimer {
     if (this.#isClosed) return Promise.resolve([]);
     return new Promise((give, fail) => {
       this.#waiting.push({ give, fail });
-      this.#claim();
+      this.#startClaiming();
     });
   }
 
-  #give(share: Share): void {
-    this.#outstanding.add(share);
-    this.#waiting.shift()!.give(share);
-  }
-
-  #claim(): void {
+  #startClaiming(): void {
     if (this.#isClaiming) return;
-    void this.#claimForAll().catch((error: unknown) => {
+    void this.#claimWhileAwaited().catch((error: unknown) => {
       for (const waiter of this.#waiting.splice(0)) waiter.fail(error);
     });
   }
 
-  async #claimForAll(): Promise<void> {
+  async #claimWhileAwaited(): Promise<void> {
     this.#isClaiming = true;
     try {
-      while (this.#waiting.length > 0) await this.#claimDue();
+      while (this.#waiting.length > 0) await this.#claimNext();
     } finally {
       // In the same turn as the loop's last check, so that no waiter arriving in between is overlooked.
       this.#isClaiming = false;
@@ -101,28 +96,35 @@ export class Claimer {
     return this.#limits.shares - (this.#outstanding.size - this.#quick.size);
   }
 
-  async #claimDue(): Promise<void> {
+  /** Claims for the waiters: ordinary shares while any is free, else a relief share, else a quick one. */
+  async #claimNext(): Promise<void> {
     const free = this.#free;
     if (free > 0) {
       const count = Math.min(free, this.#waiting.length);
-      return this.#take(await this.#claimOnce(count), count);
+      return this.#handOut(await this.#claimShares(count), count);
     }
     if (-free < this.#limits.reliefShares) {
-      const claimed = await this.#claimOnce(1, { excluded: this.#workspaces() });
-      if (!isEmpty(claimed)) return this.#take(claimed, 1);
+      const claimed = await this.#claimShares(1, { excluded: this.#workspaces() });
+      if (!isEmpty(claimed)) return this.#handOut(claimed, 1);
     }
     if (this.#quick.size >= this.#limits.quickShares) return this.#sendAway();
-    return this.#take(await this.#claimOnce(1, { mostCost: QUICK_COST }), 1, true);
+    return this.#handOut(await this.#claimShares(1, { mostCost: QUICK_COST }), 1, true);
   }
 
-  #claimOnce(count: number, only?: ClaimFilter): Promise<Claimed> {
+  #claimShares(count: number, only?: ClaimFilter): Promise<Claimed> {
     return this.#source.claimDue(count * RUNS_PER_SHARE, count * COST_PER_SHARE, only);
   }
 
-  async #take(claimed: Claimed, count: number, isQuick = false): Promise<void> {
+  async #handOut(claimed: Claimed, count: number, isQuick = false): Promise<void> {
     const { runs, copiedIds } = claimed;
     if (copiedIds.length > 0) await this.#source.copied(copiedIds);
-    this.#handOut(divide(runs, count), isQuick);
+    for (const share of divide(runs, count)) {
+      // A waiter that `close` has sent away gets none: the claims go back with all others of the process.
+      if (this.#waiting.length === 0) break;
+      if (isQuick) this.#quick.add(share);
+      this.#outstanding.add(share);
+      this.#waiting.shift()!.give(share);
+    }
     // Nothing was due, so the waiters have nothing to wait for.
     if (isEmpty(claimed)) this.#sendAway();
   }
@@ -134,15 +136,6 @@ export class Claimer {
   /** The workspaces whose shares are being worked on. */
   #workspaces(): string[] {
     return [...new Set([...this.#outstanding].flatMap((share) => share.map(({ workspaceId }) => workspaceId)))];
-  }
-
-  /** Claims whose waiters `close` has sent away are not handed out: they go back with the process's other claims. */
-  #handOut(shares: Share[], isQuick = false): void {
-    for (const share of shares) {
-      if (this.#waiting.length === 0) return;
-      if (isQuick) this.#quick.add(share);
-      this.#give(share);
-    }
   }
 }
 

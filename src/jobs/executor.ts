@@ -39,9 +39,11 @@ export class Executor {
   readonly #outlast: Outlast;
   readonly #active = new Map<string, Active>();
   readonly #outcomes = new OutcomeBuffer((outcomes) => this.#store(outcomes));
+  /** When ids that were not running here were cancelled. */
   readonly #recentCancels = new Map<string, number>();
   #isStopping = false;
-  #tookAt = performance.now();
+  /** When a share was last taken, or the process started. */
+  #lastShareAt = performance.now();
   /** Totals of the runs that ended here since the process started. */
   readonly #totals = { runsDone: 0, barsDone: 0, latencySeconds: 0 };
 
@@ -68,12 +70,12 @@ export class Executor {
    * go back.
    */
   async run(claims: readonly Claim[]): Promise<void> {
-    this.#tookAt = performance.now();
+    this.#lastShareAt = performance.now();
     try {
       await this.#runAll(claims);
     } catch (error) {
       // Not given back, they would stay claimed for as long as this process lives.
-      await this.#outlast(() => this.#giveUpOrBack(claims));
+      await this.#outlast(() => this.#failOrReturn(claims));
       throw error;
     } finally {
       for (const claim of claims) this.#active.delete(claim.id);
@@ -103,7 +105,7 @@ export class Executor {
 
   /** How long no share has been taken; 0 while one is being run. */
   get idleSeconds(): number {
-    return this.#active.size > 0 ? 0 : (performance.now() - this.#tookAt) / 1_000;
+    return this.#active.size > 0 ? 0 : (performance.now() - this.#lastShareAt) / 1_000;
   }
 
   activeIds(): string[] {
@@ -143,6 +145,7 @@ export class Executor {
         stored.add(this.#outcomes.add(claimOutcomeOf(claim, own, job.progress(run), at > 0)));
       }
     };
+    // Later, since the pool may report an outcome before it has returned the job that `settle` reads.
     const job = this.#pool.run({ snapshots, runs: poolRuns }, (run, outcome) =>
       queueMicrotask(() => settle(run, outcome)),
     );
@@ -180,7 +183,7 @@ export class Executor {
   async #store(outcomes: readonly ClaimOutcome[]): Promise<void> {
     this.#logBugs(outcomes);
     await this.#results.write(outcomes.flatMap((outcome) => (outcome.kind === 'finished' ? [outcome.run] : [])));
-    await this.#giveBack(outcomes.flatMap((outcome) => (outcome.kind === 'returned' ? [outcome.claim] : [])));
+    await this.#returnClaims(outcomes.flatMap((outcome) => (outcome.kind === 'returned' ? [outcome.claim] : [])));
     for (const outcome of outcomes) {
       this.#active.delete(outcome.claim.id);
       if (outcome.kind === 'finished') this.#count(outcome.claim, outcome.run.barsDone);
@@ -193,15 +196,15 @@ export class Executor {
     this.#totals.latencySeconds += Math.max(0, Date.now() - createdAt.getTime()) / 1_000;
   }
 
-  async #giveBack(claims: readonly Claim[]): Promise<void> {
+  async #returnClaims(claims: readonly Claim[]): Promise<void> {
     if (claims.length > 0) await notify(this.#sql, 'changed', await returnRuns(this.#sql, claims));
   }
 
-  /** The cause may lie in one of the claims, so no claim is given back forever. */
-  async #giveUpOrBack(claims: readonly Claim[]): Promise<void> {
+  /** Claims that have been tried often enough fail: the cause may lie in one of them. The others go back. */
+  async #failOrReturn(claims: readonly Claim[]): Promise<void> {
     const spent = claims.filter(({ attempt }) => attempt >= MAX_ATTEMPTS);
     await this.#results.write(spent.map((claim) => finishedWith(claim, ATTEMPTS_ERROR)));
-    await this.#giveBack(claims.filter(({ attempt }) => attempt < MAX_ATTEMPTS));
+    await this.#returnClaims(claims.filter(({ attempt }) => attempt < MAX_ATTEMPTS));
   }
 
   /** The stack of a defect belongs in the log, not in an answer. */

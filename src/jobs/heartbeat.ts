@@ -46,8 +46,11 @@ export async function startHeartbeat(
   let beats = 0;
   const beat = async (): Promise<void> => {
     const { id, poolId } = worker();
-    const isKnown = isConnected && registered?.poolId === poolId;
-    if (!isKnown || !(await renewHeartbeat(connection, id, totals()))) await register();
+    // Registered again after a lost connection, which held its lock; when Graphile Worker was started again, under
+    // another id; and when other processes took this one for dead.
+    const isRegistered =
+      isConnected && registered?.poolId === poolId && (await renewHeartbeat(connection, id, totals()));
+    if (!isRegistered) await register();
     const taken = await takeOverDeadWorkers(sql, predecessor);
     if (taken && taken.deadWorkers.length > 0)
       log.warn(

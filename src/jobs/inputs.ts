@@ -81,8 +81,8 @@ export class InputReader {
   }
 
   /**
-   * Whether another worker may have the snapshots that are missing here. One that has never opened a snapshot has no
-   * files at all, and decides nothing for the others.
+   * Whether another worker may have the snapshots that are missing here. A worker that has never opened a snapshot may
+   * have no files at all: it does not decide that they are lost, unless the work has been tried often enough.
    * @param missingEverywhere those that no worker could open
    */
   mayRunElsewhere(
@@ -92,8 +92,9 @@ export class InputReader {
   ): boolean {
     const missingOfWork = work.snapshots.filter((name) => missing.includes(name));
     if (missingOfWork.length === 0) return false;
-    const countsForOthers = this.#hasOpened || work.attempt >= MAX_ATTEMPTS;
-    return !(countsForOthers && missingOfWork.some((name) => missingEverywhere.has(name)));
+    const mayDecide = this.#hasOpened || work.attempt >= MAX_ATTEMPTS;
+    const isLost = mayDecide && missingOfWork.some((name) => missingEverywhere.has(name));
+    return !isLost;
   }
 
   async #open(name: string): Promise<Snapshot | null> {

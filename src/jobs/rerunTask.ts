@@ -3,16 +3,20 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
 import { deleteOldReruns, deleteRerunChunks, findRerun, finishRerun, insertRerunChunk } from '../db/reruns.ts';
-import type { Rerun, RerunOutcome, RerunSize } from '../db/reruns.ts';
+import type { Rerun, RerunOutcome, RerunRequest, RerunSize } from '../db/reruns.ts';
 import { summaryOf } from '../db/summaries.ts';
 import { addRerunJob } from '../db/tickets.ts';
 import { decodeDetail } from '../engine/index.ts';
-import type { ArtifactFormat, ArtifactName, EncodedResult, Pool, RunError } from '../engine/index.ts';
+import type { ArtifactFormat, ArtifactName, EncodedResult, Pool, PoolBatch, RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 import { maskInternalError } from './internalErrors.ts';
 import { isPoolRun } from './inputs.ts';
 import type { InputReader, NoteMissing } from './inputs.ts';
+
+/** A rerun whose inputs are missing here is hidden for this long, then another worker may take it. */
+const ELSEWHERE_MS = 100;
+const EMPTY_FILE: RerunSize = { chunks: 0, bytes: 0 };
 
 /**
  * Runs the reruns of one workspace one after the other, so that the worker has room for others however many it asks
@@ -83,10 +87,6 @@ export async function runRerun(parts: RerunParts, rerunId: string): Promise<void
   if (file.size.bytes > 0) await deleteOldReruns(sql);
 }
 
-/** A rerun whose inputs are missing here is hidden for this long, then another worker may take it. */
-const ELSEWHERE_MS = 100;
-const EMPTY_FILE: RerunSize = { chunks: 0, bytes: 0 };
-
 /** A file on its way into the database, chunk by chunk. */
 class KeptFile {
   readonly #sql: Sql;
@@ -123,34 +123,39 @@ const tooLarge = (maxBytes: number): RunError => ({
     'timeframe, or ask for Arrow, which takes the least room.',
 });
 
-async function answer(
-  { pool, inputs, noteMissing, maxFileBytes }: RerunParts,
-  rerun: Rerun,
-  file: KeptFile,
-): Promise<RerunOutcome | 'elsewhere'> {
-  const { snapshots, runs, missing } = await inputs.read([{ ...rerun, id: rerun.backtestId }]);
+async function answer(parts: RerunParts, rerun: Rerun, file: KeptFile): Promise<RerunOutcome | 'elsewhere'> {
+  const { snapshots, runs, missing } = await parts.inputs.read([{ ...rerun, id: rerun.backtestId }]);
   if (missing.length > 0) {
-    const missingEverywhere = await noteMissing(missing);
+    const missingEverywhere = await parts.noteMissing(missing);
     if (!missing.some((name) => missingEverywhere.has(name))) return 'elsewhere';
   }
   const [run] = runs;
   if (!isPoolRun(run)) return refused(run);
-  const { workspaceId: owner, tier } = rerun;
+  const { request, tier, workspaceId: owner } = rerun;
   const batch = { snapshots, runs: [{ ...run, owner, timeLimitMs: 1_000 * TIER_LIMITS[tier].runSeconds }] };
-  const { request } = rerun;
-  if (request.kind === 'artifact') {
-    // Names and formats were checked by the route that asked.
-    const { name, format } = request as { name: ArtifactName; format: ArtifactFormat };
-    const { heading, summary, detail, trades } = rerun;
-    const { engineVersion, resultHash: storedHash } = decodeDetail(detail).reproducibility;
-    const stored = { engineVersion, resultHash: storedHash, summary, detail, trades };
-    const building = pool.build(batch, { name, format, heading, stored }, file.add);
-    const built = await building.catch((error: unknown) => {
-      if (error instanceof FileTooLarge) return { ok: false, error: tooLarge(maxFileBytes) } as const;
-      throw error;
-    });
-    return built.ok ? { ...built, reproducibility: null } : built;
-  }
+  return request.kind === 'artifact' ? buildArtifact(parts, rerun, request, batch, file) : verify(parts, rerun, batch);
+}
+
+async function buildArtifact(
+  { pool, maxFileBytes }: RerunParts,
+  { heading, summary, detail, trades }: Rerun,
+  request: RerunRequest & { readonly kind: 'artifact' },
+  batch: PoolBatch,
+  file: KeptFile,
+): Promise<RerunOutcome> {
+  // Names and formats were checked by the route that asked.
+  const { name, format } = request as { name: ArtifactName; format: ArtifactFormat };
+  const { engineVersion, resultHash } = decodeDetail(detail).reproducibility;
+  const stored = { engineVersion, resultHash, summary, detail, trades };
+  const building = pool.build(batch, { name, format, heading, stored }, file.add);
+  const built = await building.catch((error: unknown) => {
+    if (error instanceof FileTooLarge) return { ok: false, error: tooLarge(maxFileBytes) } as const;
+    throw error;
+  });
+  return built.ok ? { ...built, reproducibility: null } : built;
+}
+
+async function verify({ pool }: RerunParts, rerun: Rerun, batch: PoolBatch): Promise<RerunOutcome> {
   const [outcome] = await pool.run(batch).outcomes;
   if (outcome.kind === 'failed') return refused(outcome.error);
   if (outcome.kind === 'stopped')

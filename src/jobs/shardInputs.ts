@@ -3,9 +3,13 @@ import type { RunnableVersion } from '../db/claims.ts';
 import { strategyOf } from '../db/strategyVersions.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { shardsOf } from '../engine/index.ts';
-import type { Snapshot, SweepBatch, SweepJob, SweepSpec } from '../engine/index.ts';
+import type { ShardRange, Snapshot, SweepBatch, SweepJob, SweepSpec } from '../engine/index.ts';
 
 export type PartInputs = Omit<SweepBatch, 'job' | 'work'>;
+
+/** The variants or steps that a claim is to run; null: all have been run, and it is to make their result. */
+export const rangeOf = ({ first, last }: ShardClaim): ShardRange | null =>
+  first === null || last === null ? null : { first, last };
 
 /** The snapshots and markets of a claim. @param opened its snapshots by name */
 export function inputsOf(claim: ShardClaim, opened: ReadonlyMap<string, Snapshot>): PartInputs {
@@ -30,11 +34,12 @@ export function sweepJobOf(claim: ShardClaim, version: RunnableVersion): SweepJo
 
 /** Rounds of tpe follow each other; the shards of other methods were all queued at the start. */
 export function nextShard(
-  { first: from, last, cost }: ShardClaim,
+  range: ShardRange,
+  cost: number,
   job: SweepJob,
 ): { first: number; last: number; cost: number } | null {
   if (job.spec.method !== 'tpe') return null;
-  const next = shardsOf(job, 0).find(({ first }) => first === last);
-  if (next === undefined || from === null || last === null) return null;
-  return { ...next, cost: (cost / (last - from)) * (next.last - next.first) };
+  const next = shardsOf(job, 0).find(({ first }) => first === range.last);
+  if (next === undefined) return null;
+  return { ...next, cost: (cost / (range.last - range.first)) * (next.last - next.first) };
 }

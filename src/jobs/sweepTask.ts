@@ -23,6 +23,7 @@ import type {
   RankingRows,
   RobustnessJob,
   RunError,
+  ShardRange,
   StopReason,
   SweepJob,
   SweepOutcome,
@@ -33,7 +34,7 @@ import { inputMissing, SNAPSHOTS_MISSING, type InputReader, type NoteMissing } f
 import { maskInternalError } from './internalErrors.ts';
 import type { Outlast } from './outages.ts';
 import { encodeOutcomes, robustnessJobOf, robustnessResultOf } from './robustnessTask.ts';
-import { inputsOf, nextShard, sweepJobOf, type PartInputs } from './shardInputs.ts';
+import { inputsOf, nextShard, rangeOf, sweepJobOf, type PartInputs } from './shardInputs.ts';
 import { TICKET_MS } from './shares.ts';
 
 type Unfinished = Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>;
@@ -168,13 +169,15 @@ export class SweepRunner {
   }
 
   async #runSweep(claim: ShardClaim, job: SweepJob, inputs: PartInputs, active: Active): Promise<void> {
-    const batch = { ...inputs, job, work: await this.#workOf(claim, job) };
-    const outcome = await follow(active, () => this.#pool.sweep(batch));
+    const range = rangeOf(claim);
+    const work = range === null ? await this.#finishingWork(claim, job) : await this.#shardWork(claim, job, range);
+    const outcome = await runPart(active, () => this.#pool.sweep({ ...inputs, job, work }));
     switch (outcome.kind) {
       case 'rows': {
         const { bytes, best } = outcome;
         const { sign } = objectiveOf(job.spec);
-        await this.#sql.begin((tx) => finishShard(tx, claim, { bytes, best, sign, next: nextShard(claim, job) }));
+        const next = range && nextShard(range, claim.cost, job);
+        await this.#sql.begin((tx) => finishShard(tx, claim, { bytes, best, sign, next }));
         break;
       }
       case 'result': {
@@ -190,15 +193,16 @@ export class SweepRunner {
   }
 
   async #runRobustness(claim: ShardClaim, job: RobustnessJob, inputs: PartInputs, active: Active): Promise<void> {
-    const { first, last, sweepId } = claim;
-    if (first === null || last === null) {
+    const { sweepId } = claim;
+    const range = rangeOf(claim);
+    if (range === null) {
       const parts: Uint8Array[] = [];
       for await (const part of readSweepShards(this.#sql, sweepId)) parts.push(part);
       const result = robustnessResultOf(job, parts);
       if ('code' in result) return this.#fail(claim, result);
       await this.#sql.begin((tx) => completeSweep(tx, claim, { trials: null, result, page: null }));
     } else {
-      const outcome = await follow(active, () => this.#pool.robustness({ ...inputs, job, range: { first, last } }));
+      const outcome = await runPart(active, () => this.#pool.robustness({ ...inputs, job, range }));
       if (outcome.kind !== 'steps') return this.#settleUnfinished(claim, outcome);
       const bytes = encodeOutcomes(outcome.outcomes);
       await this.#sql.begin((tx) => finishShard(tx, claim, { bytes, best: null, sign: 1, next: null }));
@@ -227,15 +231,16 @@ export class SweepRunner {
     this.cancel([claim.sweepId]);
   }
 
-  async #workOf(claim: ShardClaim, job: SweepJob): Promise<SweepWork> {
-    const { first, last } = claim;
-    if (first === null || last === null) {
-      const rows = await this.#rankingRows(claim, job);
-      return { kind: 'finish', rows, earlierTrials: await countEarlierTrials(this.#sql, claim), title: 'Sweep' };
-    }
-    if (job.spec.method !== 'tpe' || first === 0) return { kind: 'shard', range: { first, last } };
+  async #finishingWork(claim: ShardClaim, job: SweepJob): Promise<SweepWork> {
+    const rows = await this.#rankingRows(claim, job);
+    return { kind: 'finish', rows, earlierTrials: await countEarlierTrials(this.#sql, claim), title: 'Sweep' };
+  }
+
+  /** A round of tpe is proposed from the rows of the rounds before it. */
+  async #shardWork(claim: ShardClaim, job: SweepJob, range: ShardRange): Promise<SweepWork> {
+    if (job.spec.method !== 'tpe' || range.first === 0) return { kind: 'shard', range };
     const history = historyOf({ job, space: spaceOf(job) }, await this.#rankingRows(claim, job));
-    return { kind: 'shard', range: { first, last, history } };
+    return { kind: 'shard', range: { ...range, history } };
   }
 
   /** The ranking rows of all finished shards, decoded one after the other, so that only what is read is in memory. */
@@ -250,7 +255,7 @@ export class SweepRunner {
 const kindOf = ({ backtestId }: ShardClaim): string => (backtestId === null ? 'sweep' : 'robustness check');
 
 /** Starts a part unless it is to stop already, and waits for it. */
-async function follow<Outcome>(active: Active, start: () => PartRun<Outcome>): Promise<Outcome | Unfinished> {
+async function runPart<Outcome>(active: Active, start: () => PartRun<Outcome>): Promise<Outcome | Unfinished> {
   if (active.stopReason !== undefined) return { kind: 'stopped', reason: active.stopReason };
   const run = start();
   active.run = run;

@@ -43,6 +43,7 @@ export async function acceptCheck(
         'analyses.',
       extras: { limitName: 'sweepVariants', limit, usage: runs },
     });
+  const stepCount = stepsOf(job).length;
   return {
     backtestId,
     strategyId: backtest.strategyId,
@@ -50,18 +51,17 @@ export async function acceptCheck(
     spec: { config, robustness },
     markets: [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe, snapshots: backtest.snapshots }],
     variants: runs,
-    indexes: stepsOf(job).length,
-    shards: shardsOf(job, backtest.bars + COST_PER_RUN),
+    indexes: stepCount,
+    shards: stepShards(job, stepCount, backtest.bars + COST_PER_RUN),
   };
 }
 
 /** Consecutive steps of about a second together. */
-function shardsOf(job: RobustnessJob, costPerRun: number): NewSweep['shards'] {
-  const count = stepsOf(job).length;
+function stepShards(job: RobustnessJob, stepCount: number, costPerRun: number): NewSweep['shards'] {
   const size = Math.max(1, Math.floor(COST_PER_SHARD / costPerRun));
-  return Array.from({ length: Math.ceil(count / size) }, (_, shard) => {
+  return Array.from({ length: Math.ceil(stepCount / size) }, (_, shard) => {
     const first = shard * size;
-    const last = Math.min(count, first + size);
+    const last = Math.min(stepCount, first + size);
     return { first, last, cost: costPerRun * runCountOf(job, { first, last }) };
   });
 }

@@ -49,6 +49,8 @@ export const AgentView = z
 interface Part {
   readonly name: string;
   readonly value: unknown;
+  /** The most items that are shown of a list; absent: as many as fit. */
+  readonly maxItems?: number;
 }
 
 /** At most `maxBytes` of JSON in UTF-8. Without a result it is the detail without its config. */
@@ -56,18 +58,17 @@ export function agentView(detail: BacktestDetail, maxBytes: number): Json {
   const { id, status, error, progress, warnings, links, result, reproducibility } = detail;
   const summary = significant(result?.summaryJson ?? {}) as Json;
   const head = { id, status, error };
-  const trace = (summary.strategyTrace ?? {}) as Json;
-  const rules = (summary.ruleStatsSummary ?? {}) as Json;
+  const trace = traceOf(summary);
+  const rules = rulesOf(summary);
   const core = result ? fittingCore(summary, maxBytes - jsonBytes(head) - LIST_BYTES - READ_FIRST_BYTES) : {};
   // The progress of what has ended says nothing.
   const rest = result ? core : error ? {} : { progress };
   const readFirst = result ? Object.keys(core).map((name) => `/${name}`) : [...readFirstOf(detail)];
   const view: Record<string, unknown> = { ...head, readFirst, ...rest };
   const known = new Set<string>([...HEADLINES, 'strategyTrace', 'ruleStatsSummary', 'equityPreview']);
-  const nearMisses = listOf(trace.nearMisses);
   const parts: Part[] = [
     { name: 'warnings', value: significant(warnings) },
-    { name: 'nearMisses', value: nearMisses.slice(0, NEAR_MISSES) },
+    { name: 'nearMisses', value: trace.nearMisses, maxItems: NEAR_MISSES },
     { name: 'neverTogether', value: rules.pairwiseNeverTogether },
     { name: 'tradesByRule', value: rules.tradesByRule },
     { name: 'effectiveSettings', value: significant(detail.effectiveSettings) },
@@ -81,16 +82,18 @@ export function agentView(detail: BacktestDetail, maxBytes: number): Json {
   ];
   const omitted = missingOf(core, summary);
   let left = maxBytes - jsonBytes(view) - LIST_BYTES;
-  for (const { name, value } of parts) {
+  for (const { name, value, maxItems } of parts) {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    const fitting = cut(value, left - name.length - MEMBER_BYTES);
-    if (fitting === undefined) omitted.push(name);
-    else {
-      view[name] = fitting;
-      left -= jsonBytes(fitting) + name.length + MEMBER_BYTES;
-      const all = name === 'nearMisses' ? nearMisses.length : Array.isArray(value) ? value.length : 0;
-      if (Array.isArray(fitting) && fitting.length < all) omitted.push(`${name}[${fitting.length}…]`);
+    const wanted: unknown = Array.isArray(value) ? value.slice(0, maxItems) : value;
+    const fitting = cut(wanted, left - name.length - MEMBER_BYTES);
+    if (fitting === undefined) {
+      omitted.push(name);
+      continue;
     }
+    view[name] = fitting;
+    left -= jsonBytes(fitting) + name.length + MEMBER_BYTES;
+    const rest = Array.isArray(value) ? beyond(name, fitting as unknown[], value) : undefined;
+    if (rest !== undefined) omitted.push(rest);
   }
   view.omitted = shortened(omitted);
   return view;
@@ -107,10 +110,10 @@ const READ_FIRST_BYTES = 64;
 
 /** Diagnosis, funnel, rules and headline, which are always shown, in the most detail that leaves room for the rest. */
 function fittingCore(summary: Json, maxBytes: number): Core {
-  const trace = (summary.strategyTrace ?? {}) as Json;
+  const trace = traceOf(summary);
   const diagnosis = listOf(trace.diagnosis);
   const funnel = (trace.funnel ?? {}) as Json;
-  const rules = ranked(listOf(((summary.ruleStatsSummary ?? {}) as Json).rules));
+  const rules = ranked(listOf(rulesOf(summary).rules));
   const headline = pick(summary, HEADLINES);
   const counts = pick(funnel, FUNNEL_COUNTS);
   const brief = rules.map((rule) =>
@@ -141,6 +144,8 @@ function fittingCore(summary: Json, maxBytes: number): Core {
   };
 }
 
+const traceOf = (summary: Json): Json => (summary.strategyTrace ?? {}) as Json;
+const rulesOf = (summary: Json): Json => (summary.ruleStatsSummary ?? {}) as Json;
 const shortHeadline = (headline: Json): Json => pick(headline, HEADLINES.slice(0, 5));
 const shortText = (value: unknown): string => String(value).slice(0, SHORT_TEXT);
 const pick = (from: Json, names: readonly string[]): Json =>
@@ -149,16 +154,16 @@ const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (val
 
 /** The lists that the core shortens. */
 function missingOf(core: Partial<Core>, summary: Json): string[] {
-  const trace = (summary.strategyTrace ?? {}) as Json;
-  const rules = (summary.ruleStatsSummary ?? {}) as Json;
   const lists = [
-    ['diagnosis', core.diagnosis, listOf(trace.diagnosis)],
-    ['rules', core.rules, listOf(rules.rules)],
+    ['diagnosis', core.diagnosis, listOf(traceOf(summary).diagnosis)],
+    ['rules', core.rules, listOf(rulesOf(summary).rules)],
   ] as const;
-  return lists.flatMap(([name, shown, all]) =>
-    shown !== undefined && shown.length < all.length ? [`${name}[${shown.length}…]`] : [],
-  );
+  return lists.flatMap(([name, shown, all]) => (shown && beyond(name, shown, all)) ?? []);
 }
+
+/** The items of a list after those that are shown, as `omitted` has them; undefined: there are none. */
+const beyond = (name: string, shown: readonly unknown[], all: readonly unknown[]): string | undefined =>
+  shown.length < all.length ? `${name}[${shown.length}…]` : undefined;
 
 /** Rules by how often each alone kept an entry from signaling, most often first. */
 function ranked(rules: readonly Json[]): readonly Json[] {

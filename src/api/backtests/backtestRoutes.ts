@@ -90,7 +90,7 @@ function createRoutes(app: App, services: Services): void {
         const [version] = await findVersions(tx, caller.workspaceId, [body.strategyVersionId]);
         const check = new BacktestCheck(services.catalog, caller);
         const item = await check.accept(requireReady(version, body.strategyVersionId), body.config);
-        return queueOne(tx, requestKey, caller, item, body.config);
+        return queueOne(tx, requestKey, caller, item);
       });
     },
   );

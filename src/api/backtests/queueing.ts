@@ -89,17 +89,11 @@ function requireResultRoom(tier: Tier, limitName: keyof typeof RESULTS, usage: n
  * Puts an accepted backtest on the queue.
  * @throws QUEUE_FULL, TIER_LIMIT_REACHED when there is no room for its result
  */
-export async function queueOne(
-  tx: Transaction,
-  requestKey: Buffer | null,
-  caller: Caller,
-  item: NewBacktest,
-  config: object,
-) {
+export async function queueOne(tx: Transaction, requestKey: Buffer | null, caller: Caller, item: NewBacktest) {
   const room = await roomOf(tx, caller);
   if (room.left < 1) throw backtestQueueFull(caller.tier, room.open);
   const [{ id, createdAt }] = await enqueueBacktests(tx, caller.workspaceId, [item], requestKey);
-  const { strategyId, strategyVersionId } = item;
+  const { strategyId, strategyVersionId, config } = item;
   return {
     status: 201 as const,
     body: {

@@ -194,7 +194,7 @@ function rowRoute(app: App, services: Services): void {
         const check = new BacktestCheck(services.catalog, caller);
         const pinned = pinnedSnapshots(sweep, config);
         const item = await check.accept(requireReady(version, sweep.strategyVersionId), config, { pinned });
-        return queueOne(tx, requestKey, caller, item, config);
+        return queueOne(tx, requestKey, caller, item);
       }),
   );
 }
