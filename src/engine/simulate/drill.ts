@@ -16,15 +16,16 @@ export function playInside(run: Run, position: Position, row: number): void {
 
 /** A base bar that touches a level: decided, it fills there; else it is walked, or left to the policy. */
 export function playTouched(run: Run, position: Position, row: number, prices: Prices): void {
-  if (isDecided(run, position, prices)) settleDecided(run, position, barRange(run, row), prices);
-  else {
-    countBar(run.ambiguous.undecided, row);
-    if (run.children !== null) {
-      if (walkAlone(run, run.children, position, row, prices)) return;
-      countBar(run.ambiguous.childrenMissing, row);
-    }
-    settleUndecided(run, position, barRange(run, row), prices);
+  if (isDecided(run, position, prices)) {
+    settleDecided(run, position, barRange(run, row), prices);
+    return;
   }
+  countBar(run.ambiguous.undecided, row);
+  if (run.children !== null) {
+    if (walkAlone(run, run.children, position, row, prices)) return;
+    countBar(run.ambiguous.childrenMissing, row);
+  }
+  settleUndecided(run, position, barRange(run, row), prices);
 }
 
 function settleUndecided(run: Run, position: Position, range: PriceRange, prices: Prices): void {

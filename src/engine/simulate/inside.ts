@@ -97,13 +97,15 @@ export function settleMoving(run: Run, position: Position, range: PriceRange, pr
   }
   const { side } = position;
   if (prices.worst <= adverseLevel(run, position) || goesWorstFirst(side, prices, run.policy) !== null) return false;
-  // On a path the stop is met on the way down from the best price, or before it where the open has moved it.
-  const isMet = (isWorstFirst: boolean | null): boolean =>
-    isWorstFirst !== null &&
-    (!isWorstFirst || prices.worst <= stopAfter(position, prices.open) || prices.close <= afterBest);
-  const isContested =
-    isMet(goesWorstFirst(side, prices, 'bar_direction')) || isMet(goesWorstFirst(side, prices, 'distance'));
-  if (isContested) countBar(run.ambiguous.fallback, range.row);
+  const isHitOn = (path: 'bar_direction' | 'distance'): boolean => {
+    const isWorstFirst = goesWorstFirst(side, prices, path);
+    if (isWorstFirst === null) return false;
+    // From the best price down to the worst, the moved stop is hit: it is touched.
+    if (!isWorstFirst) return true;
+    // The worst price first: hit where the open has moved the stop, or on the way from the best price to the close.
+    return prices.worst <= stopAfter(position, prices.open) || prices.close <= afterBest;
+  };
+  if (isHitOn('bar_direction') || isHitOn('distance')) countBar(run.ambiguous.fallback, range.row);
   recordExtremes(position, prices.best, prices.worst);
   return true;
 }

@@ -19,16 +19,16 @@ export function fillAdverse(run: Run, position: Position, signedPrice: number, a
     return;
   }
   for (const each of run.positions.slice()) {
-    const instant = each === position ? at : besides(run, each, at);
+    const instant = each === position ? at : leaveTogether(run, each, at);
     fillExit(run, each, exitFill(run, 'liquidation', each.quantity, price, role), instant);
   }
 }
 
 /**
- * The instant at which a liquidation closes another position than the one being played. Where that one is walked alone,
- * the other was held through the same children.
+ * Records what another position than the one being played was held through until a liquidation closes it, and returns
+ * the instant of that. Where the one being played is walked alone, the other was held through the same children.
  */
-function besides(run: Run, position: Position, at: Instant): Instant {
+function leaveTogether(run: Run, position: Position, at: Instant): Instant {
   const { children, walked } = run;
   leaveRange(position);
   for (let index = walked.first; index <= walked.index; index++) {

@@ -24,8 +24,9 @@ export function readSignalLevels(run: Run, row: number): SignalLevels | null {
   let stop = NaN;
   if (stopLoss?.mode === 'atr') stop = stopLoss.atr[row] * stopLoss.multiplier;
   else if (stopLoss?.mode === 'price') stop = readPrice(run, stopLoss.price, row);
-  const stopMayWait = stopLoss?.mode === 'price' && stopLoss.update === 'bar';
-  if ((stopLoss?.mode === 'atr' || (stopLoss?.mode === 'price' && !stopMayWait)) && Number.isNaN(stop)) return null;
+  // A stop price that is read again at every close may begin later.
+  const isStopNeeded = stopLoss?.mode === 'atr' || (stopLoss?.mode === 'price' && stopLoss.update !== 'bar');
+  if (isStopNeeded && Number.isNaN(stop)) return null;
 
   const targets: number[] = [];
   for (const { trigger } of takeProfits) {

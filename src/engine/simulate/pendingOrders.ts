@@ -148,28 +148,29 @@ function endOf(run: Run, { side }: Position, orders: readonly EntryOrder[]): num
 function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, freed: Freed): Position | null {
   removePending(run, order);
   const { side, conflict, order: orderRule } = run.entries[order.rule];
-  const { positions, counts } = run;
+  const { positions } = run;
   const [sameFreed, otherFreed] = side > 0 ? [freed.long, freed.short] : [freed.short, freed.long];
   const isOpposed = otherFreed > 0 || (positions.length > 0 && positions[0].side !== side);
-  let blocked: 'in position' | 'max positions' | 'conflict' | null = null;
-  if (run.isOver) blocked = 'max positions';
-  else if (isOpposed && conflict === 'ignore') blocked = 'in position';
-  else {
-    if (isOpposed) closeOpposite(run, side, price, orderRule.type !== 'limit', at);
-    const { maxConcurrentPositions } = run.input;
-    if (isOpposed && conflict === 'close') blocked = 'conflict';
-    else if (positions.length + sameFreed >= maxConcurrentPositions) {
-      blocked = maxConcurrentPositions === 1 ? 'in position' : 'max positions';
-    }
+  if (run.isOver) return cancelPending(run, order, 'max positions');
+  if (isOpposed) {
+    if (conflict === 'ignore') return cancelPending(run, order, 'in position');
+    closeOpposite(run, side, price, orderRule.type !== 'limit', at);
+    if (conflict === 'close') return cancelPending(run, order, 'conflict');
   }
-  if (blocked === null) {
-    const position = fillEntry(run, order, price, at);
-    if (position !== null) enterRange(position, side * price);
-    return position;
+  const { maxConcurrentPositions } = run.input;
+  if (positions.length + sameFreed >= maxConcurrentPositions) {
+    return cancelPending(run, order, maxConcurrentPositions === 1 ? 'in position' : 'max positions');
   }
-  if (blocked === 'in position') counts.blockedInPosition++;
-  if (blocked === 'max positions') counts.blockedMaxPositions++;
-  logEntry(run, order, { status: 'cancelled', reason: blocked });
+  const position = fillEntry(run, order, price, at);
+  if (position !== null) enterRange(position, side * price);
+  return position;
+}
+
+/** Logs the end of an order that does not open when its price is reached, and counts it where something blocks it. */
+function cancelPending(run: Run, order: EntryOrder, reason: 'in position' | 'max positions' | 'conflict'): null {
+  if (reason === 'in position') run.counts.blockedInPosition++;
+  if (reason === 'max positions') run.counts.blockedMaxPositions++;
+  logEntry(run, order, { status: 'cancelled', reason });
   return null;
 }
 

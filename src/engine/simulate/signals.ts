@@ -162,6 +162,7 @@ function isCooling(run: Run, row: number, cooldownBars: number): boolean {
 function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
   const rule = run.entries[ruleIndex];
   const { maxConcurrentPositions } = run.input;
+  // What the exits of this close leave open.
   let staying = 0;
   let stayingSide = 0;
   for (const position of run.positions) {
@@ -176,9 +177,10 @@ function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
     orderReversal(run, row);
     return true;
   }
+  // Pending orders hold slots too, but for the one that this signal replaces.
   const waiting = run.pendingCount - (run.pending[ruleIndex] === null ? 0 : 1);
-  const taken = (closesOpposite ? 0 : staying) + waiting;
-  if (taken >= maxConcurrentPositions) {
+  const takenSlots = (closesOpposite ? 0 : staying) + waiting;
+  if (takenSlots >= maxConcurrentPositions) {
     if (maxConcurrentPositions === 1 && staying > 0) run.counts.blockedInPosition++;
     else run.counts.blockedMaxPositions++;
     return false;
