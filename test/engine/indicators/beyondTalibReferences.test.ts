@@ -85,6 +85,31 @@ describe('an indicator beyond TA-Lib, compared with its definition,', () => {
     expectOutput('wavetrend', {}, 'wt2', (row) => mean(wave.slice(row - 3, row + 1)));
   });
 
+  it.each([
+    [41, 9],
+    [9, 30],
+  ])(
+    'is squeezed where both bands of %i bars lie inside the channel of %i, once all of its parts are known',
+    (bb, kc) => {
+      const trueRanges = Float64Array.from(
+        close,
+        (_, row) => Math.max(high[row], close[row - 1]) - Math.min(low[row], close[row - 1]),
+      );
+      const isOn = (row: number): boolean => {
+        const bbHalf = 2 * deviation(last(close, row, bb));
+        const kcHalf = 1.5 * mean(last(trueRanges, row, kc));
+        const [bbMiddle, kcMiddle] = [mean(last(close, row, bb)), mean(last(close, row, kc))];
+        return bbMiddle - bbHalf > kcMiddle - kcHalf && bbMiddle + bbHalf < kcMiddle + kcHalf;
+      };
+      const args = { bb_length: bb, kc_length: kc };
+      // The true range of the first bar is missing; the regression of kc bars reads a mean of kc bars.
+      const bandsFrom = Math.max(bb - 1, kc);
+      const from = (first: number) => (row: number) => (row < first ? NaN : Number(isOn(row)));
+      expectOutput('squeeze_momentum', args, 'on', from(Math.max(bandsFrom, 2 * (kc - 1))));
+      expectOutput('ttm_squeeze', { ...args, momentum_length: 2, smooth_length: 2 }, 'on', from(bandsFrom));
+    },
+  );
+
   it('computes parkinson volatility as the root of the mean squared log range over 4 ln 2', () => {
     const squares = high.map((value, row) => Math.log(value / low[row]) ** 2);
     expectOutput('parkinson', { length: 12, annualization: 365 }, 'value', (row) => {
