@@ -3,7 +3,7 @@ import Papa from 'papaparse';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, MIN_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
 import { RefusalList, refuse } from './importError.ts';
-import { hasFormattedNumbers } from './numberFormat.ts';
+import { hasFormattedNumbers, isFormattedNumber } from './numberFormat.ts';
 
 /** Lines above the table: a link (CryptoDataDownload writes one), a title, a remark. */
 const MAX_PREAMBLE_LINES = 5;
@@ -18,10 +18,28 @@ export function readCsv(text: string): Table {
 function parsed(text: string, reader: CsvReader): CsvReader {
   Papa.parse<string[]>(text, {
     skipEmptyLines: false,
+    delimiter: clearDelimiterOf(text),
     delimitersToGuess: [',', '\t', ';', '|'],
     step: (result) => reader.readLine(result.data),
   });
   return reader;
+}
+
+/** Enough for ten lines of most files. */
+const HEAD_CHARACTERS = 10_000;
+
+/**
+ * The tab, semicolon or pipe that most of the first lines have between their cells; '' if none, to be guessed. Decimal
+ * commas may be as frequent, and are no reason to doubt it.
+ */
+function clearDelimiterOf(text: string): string {
+  const lines = text
+    .slice(0, HEAD_CHARACTERS)
+    .split(/[\r\n]+/, 10)
+    .map((line) => line.replace(/"[^"]*"/g, ''));
+  const isMostly = (delimiter: string): boolean =>
+    2 * lines.filter((line) => line.split(delimiter).length >= MIN_COLUMNS).length > lines.length;
+  return ['\t', ';', '|'].find(isMostly) ?? '';
 }
 
 function rawCells(text: string, columns: readonly number[]): string[][] {
@@ -121,7 +139,8 @@ class CsvReader {
  * A line is a header if most of the cells that should be prices are not numbers; one of them may be a time or missing.
  */
 function isHeader(cells: readonly string[]): boolean {
-  const numbers = cells.slice(1, MIN_COLUMNS).filter((cell) => cell.trim() !== '' && Number.isFinite(Number(cell)));
+  const isNumber = (cell: string): boolean => isFormattedNumber(cell) || Number.isFinite(Number(cell));
+  const numbers = cells.slice(1, MIN_COLUMNS).filter((cell) => cell.trim() !== '' && isNumber(cell.trim()));
   return numbers.length < MIN_COLUMNS - 2;
 }
 

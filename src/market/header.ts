@@ -1,5 +1,5 @@
 // Headers: which column of a file is which, whatever its name and position.
-import { layoutOf } from './layouts.ts';
+import { isSplitTime, layoutOf } from './layouts.ts';
 import type { Cells, Table } from './table.ts';
 import { readFormattedNumbers } from './numberFormat.ts';
 import { isTimeOfDay, joinDateAndTime, readsAsTime } from './times.ts';
@@ -70,7 +70,8 @@ const NAMED_VOLUME = /^volume[ _(]+(?!s?ma\b|avg|average|quote)/i;
 const WORTHLESS = new Set(['ignore']);
 
 /** @throws MarketDataError when a column that every bar needs cannot be found */
-export function findColumns(table: Table, timeIs: 'open' | 'close' | undefined): ColumnRoles {
+export function findColumns(given: Table, timeIs: 'open' | 'close' | undefined): ColumnRoles {
+  const { table, notes } = given.names === null ? withPlainNumbers(given) : { table: given, notes: [] };
   const layout = table.names === null ? layoutOf(table) : null;
   const names = table.names ?? layout!.names;
   const plain = names.map(normalize);
@@ -112,8 +113,19 @@ export function findColumns(table: Table, timeIs: 'open' | 'close' | undefined):
     volume: volume.index === null ? null : columns[volume.index],
     extra: rest.filter((column) => !isWorthless(column)).map(({ name, index }) => ({ name, cells: columns[index] })),
     ignored: rest.filter(isWorthless).map(({ name }) => name),
-    notes: [...(layout?.notes ?? []), ...formatted.notes, ...volume.notes],
+    notes: [...notes, ...(layout?.notes ?? []), ...formatted.notes, ...volume.notes],
   };
+}
+
+/** A table without a header, whose prices are the four columns after the time in every layout that is known. */
+function withPlainNumbers(table: Table): { readonly table: Table; readonly notes: readonly string[] } {
+  const first = isSplitTime(table.columns) ? 2 : 1;
+  const { columns, notes } = readFormattedNumbers(table, {
+    prices: [first, first + 1, first + 2, first + 3],
+    volumes: [first + 4],
+    kept: first === 2 ? [0, 1] : [0],
+  });
+  return { table: { ...table, columns, raw: undefined }, notes };
 }
 
 /**

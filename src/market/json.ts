@@ -1,6 +1,7 @@
 // JSON: lists of bars, bare or inside the answer of an exchange, into a Table.
-import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, MIN_COLUMNS } from './table.ts';
-import type { Table } from './table.ts';
+import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, MIN_COLUMNS, textOf } from './table.ts';
+import type { RawCell, Table } from './table.ts';
+import { hasFormattedNumbers } from './numberFormat.ts';
 import { MarketDataError, refuse } from './importError.ts';
 
 const EXPECTED = 'Expected a list of bars: [[time, open, high, low, close, volume], …] or [{"time": …, …}, …].';
@@ -69,16 +70,22 @@ function tableOf({ rows, names: namesBeside }: BarList): Table {
   const width = names?.length ?? (Array.isArray(first) ? first.length : 0);
   if (width < MIN_COLUMNS || width > MAX_COLUMNS || width * rows.length > MAX_CELLS)
     refuse('FORMAT_UNKNOWN', `The first element of the JSON is not a bar. ${EXPECTED}`);
+  const cell = (row: unknown, at: number): unknown =>
+    isObjects ? (row as Record<string, unknown>)[names![at]] : (row as unknown[])[at];
   const builders = Array.from({ length: width }, () => new CellsBuilder(rows.length));
   rows.forEach((row, index) => {
     if (typeof row !== 'object' || row === null || Array.isArray(row) === isObjects) {
       const message = `Row ${index + 1} is not a bar like the first. ${EXPECTED}`;
       throw new MarketDataError([{ code: 'ROW_LENGTH', row: index + 1, line: null, message }]);
     }
-    const cell = (at: number): unknown =>
-      isObjects ? (row as Record<string, unknown>)[names![at]] : (row as unknown[])[at];
-    builders.forEach((builder, at) => builder.push(cell(at)));
+    builders.forEach((builder, at) => builder.push(cell(row, at)));
   });
   const columns = builders.map((builder) => builder.finish());
-  return { format: 'json', names, rowCount: rows.length, columns, firstLine: null, notes: [] };
+  const table: Table = { format: 'json', names, rowCount: rows.length, columns, firstLine: null, notes: [] };
+  const raw = (indexes: readonly number[]): RawCell[][] =>
+    indexes.map((at) => rows.map((row) => rawCell(cell(row, at))));
+  // Else nothing refers to the rows, and their memory is free while the bars are checked.
+  return hasFormattedNumbers(table) ? { ...table, raw } : table;
 }
+
+const rawCell = (cell: unknown): RawCell => (typeof cell === 'number' ? cell : textOf(cell));

@@ -47,7 +47,7 @@ export function layoutOf(table: Table): Layout {
     notes,
   });
   if (columns.length === KLINES.length) return plain(KLINES);
-  if (columns.length >= META_TRADER.length - 1 && isSplitTime(columns)) return plain(META_TRADER);
+  if (isSplitTime(columns)) return plain(META_TRADER);
   if (columns.length === KRAKEN.length && isAveragePrice(columns[5], columns[2], columns[3]))
     return plain(KRAKEN, "Read as Kraken's columns: time, open, high, low, close, vwap, volume, count.");
   if (columns.length === COINBASE.length && isCoinbase(columns))
@@ -73,8 +73,9 @@ export function isAveragePrice(cells: Cells, high: Cells, low: Cells): boolean {
 }
 
 /** Whether the first columns are a date and a time, as in MetaTrader 4's 2024.01.02,00:00,1.1,… */
-function isSplitTime([date, time]: readonly Cells[]): boolean {
-  return time.texts?.[0] !== undefined && isTimeOfDay(time) && (date.texts?.[0] ?? '').length === 'YYYY.MM.DD'.length;
+export function isSplitTime({ length, 0: date, 1: time }: readonly Cells[]): boolean {
+  if (length < META_TRADER.length - 1 || time.texts?.[0] === undefined) return false;
+  return isTimeOfDay(time) && (date.texts?.[0] ?? '').length === 'YYYY.MM.DD'.length;
 }
 
 /** Whether low comes before high and open, as Coinbase writes them: in the usual order the bars would be impossible. */

@@ -1,7 +1,7 @@
 // Formatted numbers: 1.234,56 and 1,234.56 and 12.3M as numbers, where the file itself shows which of its separators is
 // the decimal one. 1,234 alone does not: it is about one in some countries and a thousand in others.
 import { refuse } from './importError.ts';
-import { CellsBuilder, type Cells, type Table } from './table.ts';
+import { CellsBuilder, type Cells, type RawCell, type Table } from './table.ts';
 
 type Decimal = 'comma' | 'point';
 
@@ -26,8 +26,11 @@ const FORMATTED = /^[-+]?(?:[\d.]*\d,\d[\d.,]*|[\d.,]*\d ?[KMB])$/i;
 /** Whether the cells must be seen as they are written, because some are formatted numbers or all may be. */
 export const hasFormattedNumbers = (table: Table): boolean => table.columns.some(isFormatted) || isGerman(table);
 
+/** Whether a cell is a number with separators. */
+export const isFormattedNumber = (text: string): boolean => FORMATTED.test(text);
+
 /** Whether a column begins with a formatted number, as far as it is not one of plain numbers. */
-const isFormatted = ({ texts }: Cells): boolean => FORMATTED.test(texts?.find((text) => text !== undefined) ?? '');
+const isFormatted = ({ texts }: Cells): boolean => isFormattedNumber(texts?.find((text) => text !== undefined) ?? '');
 
 /** Whether the columns have German names, so that 15.947 may be a number of thousands. */
 const isGerman = ({ names }: Pick<Table, 'names'>): boolean =>
@@ -38,14 +41,17 @@ export function readFormattedNumbers(table: Table, { prices, volumes, kept }: Co
   const { columns, raw } = table;
   if (raw === undefined) return { columns, notes: [] };
   const others = columns.map((_, at) => at).filter((at) => ![...prices, ...kept].includes(at));
-  const [priceTexts, otherTexts] = [raw(prices), raw(others)];
-  const votes = decimalsIn(priceTexts.flat());
+  const [priceCells, otherCells] = [raw(prices), raw(others)];
+  const priceTexts = textsOf(priceCells.flat());
+  const votes = decimalsIn(priceTexts);
   const converted = [...columns];
   const notes = new Set<string>();
-  const convert = (at: number, texts: readonly string[], decimal: Decimal): void => {
-    const cells = new CellsBuilder(texts.length);
-    for (const text of texts) cells.push(numberIn(text, decimal, volumes.includes(at)) ?? text);
+  const convert = (at: number, written: readonly RawCell[], decimal: Decimal): void => {
+    const cells = new CellsBuilder(written.length);
+    for (const cell of written)
+      cells.push(typeof cell === 'number' ? cell : (numberIn(cell, decimal, volumes.includes(at)) ?? cell));
     converted[at] = cells.finish();
+    const texts = textsOf(written);
     if (texts.some((text) => text.includes(',') && !WITH_UNIT.test(text))) notes.add(NOTES[decimal]);
     const scaled = texts.find((text) => WITH_UNIT.test(text.trim()));
     if (scaled !== undefined)
@@ -56,7 +62,7 @@ export function readFormattedNumbers(table: Table, { prices, volumes, kept }: Co
   };
   if (votes.size > 1) return { columns, notes: [] };
   const [shown] = votes;
-  const grouped = shown === undefined ? priceTexts.flat().find((text) => text.includes('.')) : undefined;
+  const grouped = shown === undefined ? priceTexts.find((text) => text.includes('.')) : undefined;
   if (grouped !== undefined && isGerman(table))
     refuse(
       'VALUE_NOT_A_NUMBER',
@@ -64,19 +70,23 @@ export function readFormattedNumbers(table: Table, { prices, volumes, kept }: Co
         'price shows which: the columns have German names, and all prices three digits after the point. Write them ' +
         'without separators of thousands.',
     );
-  if (shown !== undefined) prices.forEach((at, index) => convert(at, priceTexts[index], shown));
+  if (shown !== undefined) prices.forEach((at, index) => convert(at, priceCells[index], shown));
   others.forEach((at, index) => {
-    const own = decimalsIn(otherTexts[index]);
+    const texts = textsOf(otherCells[index]);
+    const own = decimalsIn(texts);
     const isPlain = columns[at].texts === null && shown !== 'comma';
     if (isPlain || own.size > 1) return;
     const [decimal = shown] = own;
-    const isUndecided = decimal === undefined && otherTexts[index].some((text) => /[.,]/.test(text));
+    const isUndecided = decimal === undefined && texts.some((text) => /[.,]/.test(text));
     // Prices such as 1.234 would be thousands if the commas of another column were decimal.
     if (decimal === 'comma' && grouped !== undefined) return;
-    if ((shown === undefined || decimal === shown) && !isUndecided) convert(at, otherTexts[index], decimal ?? 'point');
+    if ((shown === undefined || decimal === shown) && !isUndecided) convert(at, otherCells[index], decimal ?? 'point');
   });
   return { columns: converted, notes: [...notes] };
 }
+
+/** What is left to interpret: a number of JSON is one already. */
+const textsOf = (cells: readonly RawCell[]): string[] => cells.filter((cell) => typeof cell === 'string');
 
 const NOTES: Readonly<Record<Decimal, string>> = {
   comma: 'Numbers have a decimal comma: 1.234,5 is read as 1234.5.',

@@ -13,6 +13,9 @@ export interface Cells {
   readonly unit?: TimeUnit;
 }
 
+/** A cell as it is written: a number only where the format has numbers of its own, as JSON. */
+export type RawCell = string | number;
+
 export interface Table {
   readonly format: 'csv' | 'json' | 'parquet' | 'arrow';
   /** One per column, as written in the file; null: the file has no header. */
@@ -22,7 +25,7 @@ export interface Table {
   /** 1-based line of the first row in a text file, else null. */
   readonly firstLine: number | null;
   /** The cells of some columns as they are written, if the file is text and has formatted numbers, such as 1.234,5. */
-  readonly raw?: ((columns: readonly number[]) => readonly (readonly string[])[]) | undefined;
+  readonly raw?: ((columns: readonly number[]) => readonly (readonly RawCell[])[]) | undefined;
   /** What the reader did that the owner of the file should know about. */
   readonly notes: readonly string[];
 }
@@ -62,7 +65,7 @@ export class CellsBuilder {
       return;
     }
     this.#numbers[row] = NaN;
-    const text = cell === null || cell === undefined ? '' : textOf(cell).trim();
+    const text = textOf(cell).trim();
     if (MISSING_WORDS.has(text.toLowerCase())) return;
     // "Infinity" and "0x1F" are numbers in JavaScript, but not in exported bars.
     const value = /^[-+.\d]/.test(text) && !/^[-+]?0[xob]/i.test(text) ? Number(text) : NaN;
@@ -75,7 +78,9 @@ export class CellsBuilder {
   }
 }
 
-function textOf(cell: unknown): string {
+/** The text of a cell that is not a number; '' of a missing one. */
+export function textOf(cell: unknown): string {
+  if (cell === null || cell === undefined) return '';
   if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? '' : cell.toISOString();
   return typeof cell === 'string' ? cell : (JSON.stringify(cell) ?? '');
 }

@@ -6,8 +6,8 @@ import type { RefusalList } from './importError.ts';
 export interface TimeReading {
   /** ms UTC. */
   readonly times: Float64Array;
-  /** The inferred unit, which the report echoes. */
-  readonly unit: TimeUnit | 'ISO 8601';
+  /** The inferred unit, or what the dates look like, which the report echoes. */
+  readonly unit: TimeUnit | 'ISO 8601' | `dates such as ${string}`;
   readonly zone: 'UTC' | 'given by each time' | 'none given, read as UTC';
   /**
    * The calendar days, as UTC midnights, if every time carries its own UTC offset (yfinance's and TradingView's daily
@@ -37,6 +37,8 @@ const EVENING_MS = 17 * 3_600_000;
 const COMPACT_DATE = { from: 19_000_101, to: 21_001_231 };
 const DATE_TIME =
   /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[T ]\s*(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d\d(?::?\d\d)?)?$/i;
+/** 2024-01-31, 2024-01-31T15:00 or with a space, and 20240131: what is called ISO 8601. */
+const ISO_DATE = /^\d{4}(-?)\d\d\1\d\d(?!.*[AP]M)/i;
 /** 31.01.2024 15:00:00.000, as Dukascopy and MetaTrader's reports write it. With dots the day comes first. */
 const DAY_FIRST = /^(\d\d?)\.(\d\d?)\.(\d{4})\b/;
 /** 2019-10-17 09-AM, as CryptoDataDownload's older files have it, and 9:30 PM. */
@@ -125,6 +127,7 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
   const times = new Float64Array(numbers.length);
   const days = new Float64Array(numbers.length);
   const dateOrder = orderOfSlashed(cells);
+  let other: string | null = null;
   let zoned = 0;
   let hasOffset = false;
   for (let row = 0; row < numbers.length; row++) {
@@ -134,6 +137,7 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
       refuseTime(text, row, refusals);
       continue;
     }
+    if (other === null && !ISO_DATE.test(text)) other = text;
     times[row] = read.ms - (read.offsetMs ?? 0);
     days[row] = sessionDay(read.ms);
     if (read.offsetMs !== null) zoned++;
@@ -141,7 +145,8 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
   }
   const zone = zoned === 0 ? 'none given, read as UTC' : 'given by each time';
   const isLocal = hasOffset && zoned === numbers.length;
-  return { times, unit: 'ISO 8601', zone, localDays: isLocal ? days : null, dateOrder };
+  const unit = other === null ? 'ISO 8601' : (`dates such as ${other}` as const);
+  return { times, unit, zone, localDays: isLocal ? days : null, dateOrder };
 }
 
 /**

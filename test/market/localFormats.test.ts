@@ -81,6 +81,66 @@ describe('a file in the format of a country', () => {
     expect(bars.report.notes).toEqual([COMMA]);
   });
 
+  const inGerman = [
+    ['2022-01-03', 15947.44, 16020.73, 15882.15, 16020, 1_234_567],
+    ['2022-01-04', 16040, 16167.21, 16040, 16152.61, 987_654],
+    ['2022-01-05', 999.5, 1000, 999.25, 999.75, 12],
+  ];
+  const quoted = (line: string): string =>
+    line
+      .split(';')
+      .map((cell) => `"${cell}"`)
+      .join(',');
+  it.each<[string, readonly string[], unknown[][]]>([
+    ['with a volume', german.slice(1), inGerman],
+    ['in quotes', german.slice(1).map(quoted), inGerman],
+    ['below a remark', ['Kurse von morgen', ...german.slice(1)], inGerman],
+    // As many commas as semicolons.
+    [
+      'without a volume',
+      ['03.01.2022;15,25;16,5;14,75;16,0', '04.01.2022;16,0;17,5;15,25;17,25'],
+      [
+        ['2022-01-03', 15.25, 16.5, 14.75, 16, 0],
+        ['2022-01-04', 16, 17.5, 15.25, 17.25, 0],
+      ],
+    ],
+  ])('may have decimal commas and no header: %s', async (_, lines, rows) => {
+    const bars = await read(lines);
+    expect(rowsOf(bars)).toEqual(rows);
+    expect(bars.report.notes).toContain(COMMA);
+  });
+
+  it('may have decimal commas, no header, and the date and time in two columns', async () => {
+    const bars = await read(['2022.01.03;09:00;1,25;2,5;1;2;100', '2022.01.03;09:15;2;3,5;1,75;3;50']);
+    expect([...bars.columns.time]).toEqual([Date.UTC(2022, 0, 3, 9), Date.UTC(2022, 0, 3, 9, 15)]);
+    expect([...bars.columns.high, ...bars.columns.volume]).toEqual([2.5, 3.5, 100, 50]);
+  });
+
+  it("shows Kraken's columns by its numbers also with decimal commas and no header", async () => {
+    const bars = await read(['1641168000;1,5;2,5;1,25;2;1,75;100,5;7', '1641254400;2;3;1,5;2,5;2,25;50,25;9']);
+    expect([...bars.columns.volume]).toEqual([100.5, 50.25]);
+    expect([...bars.columns.series.keys()]).toEqual(['vwap', 'count']);
+  });
+
+  it.each<[string, (rows: readonly (readonly unknown[])[]) => unknown]>([
+    [
+      'objects',
+      (rows) => rows.map(([time, open, high, low, close, volume]) => ({ time, open, high, low, close, volume })),
+    ],
+    ['lists', (rows) => rows],
+  ])('has decimal commas in strings of JSON, beside numbers that are ones already: %s', async (_, shaped) => {
+    const rows = [
+      ['2022-01-03', '15.947,44', '16.020,73', '15.882,15', '16.020', 1.234],
+      ['2022-01-04', '16.040', '16.167,21', 16040, '16.152,61', null],
+    ];
+    const bars = await read([JSON.stringify(shaped(rows.map((row) => row.map((cell) => cell ?? 5))))]);
+    expect(rowsOf(bars)).toEqual([
+      ['2022-01-03', 15947.44, 16020.73, 15882.15, 16020, 1.234],
+      ['2022-01-04', 16040, 16167.21, 16040, 16152.61, 5],
+    ]);
+    expect(bars.report.notes).toContain(COMMA);
+  });
+
   it('takes units for the volume where German files have units and money', async () => {
     const bars = await read([
       'Datum;Erster;Hoch;Tief;Schlusskurs;Stuecke;Volumen',
@@ -115,6 +175,7 @@ describe('a file in the format of a country', () => {
   ])('has dates that name their month or have dots: %s', async (first, second) => {
     const bars = await read(['Date;Open;High;Low;Close', `${first};1;2;1;2`, `${second};2;3;2;3`]);
     expect(rowsOf(bars).map(([day]) => day)).toEqual(['2022-01-03', '2022-01-04']);
+    expect(bars.report.time.unit).toBe(`dates such as ${first}`);
   });
 
   it.each(['Mär', 'März', 'Maerz', 'Mrz', 'March', 'mar'])('knows the month %s', async (month) => {
@@ -154,6 +215,16 @@ describe('a file that may mean two things is refused', () => {
   it.each([
     ['1,234 is about one or a thousand', prices('1,234', '1,240'), 'open "1,234" is not a number; write 1234.5'],
     ['decimal commas and points', prices('12,5', '12.5'), 'open "12,5" is not a number; write 1234.5'],
+    [
+      '1,234 without a header',
+      ['03.01.2022;1,234;1,250;1,230;1,240', '04.01.2022;1,240;1,250;1,230;1,234'],
+      'Row 1: open "1,234" is not a number; write 1234.5, with a decimal point and nothing else',
+    ],
+    [
+      '1,234 in strings of JSON',
+      [JSON.stringify([1, 2].map((day) => [`2022-01-0${day}`, '1,234', '1,234', '1,234', '1,234']))],
+      'Row 1: open "1,234" is not a number; write 1234.5, with a decimal point and nothing else',
+    ],
     ['both kinds of thousands', prices('1.234,50', '1,234.50'), 'open "1.234,50" is not a number'],
     ['a word among decimal commas', prices('12,5', 'abc'), 'Row 2 (line 3): open "abc" is not a number'],
     [
