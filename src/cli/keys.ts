@@ -26,7 +26,7 @@ export function register(program: Command): void {
       .option('--description <text>', 'up to 500 characters', shortText(500))
       .option('--email <email>', 'the owner or admin on whose behalf the key acts; default: the oldest owner', email)
       .option('--role <role>', `one of ${API_KEY_ROLES.join(', ')}`, oneOf(API_KEY_ROLES), 'member')
-      .option('--scopes <list>', `some of ${API_KEY_SCOPES.join(',')}; default: all`, scopes)
+      .option('--scopes <list>', `with commas, some of ${API_KEY_SCOPES.join(', ')}; default: all`, scopes)
       .option('--expires-at <time>', 'ISO 8601, in the future; default: never', futureTime),
   ).action(create);
   withJson(

@@ -148,3 +148,9 @@ it('aligns a table on a terminal, and prints one line per row without titles in 
   expect(formatTable(columns, rows, false)).toBe('a b\t7\nlong name\t\n');
   expect(formatTable(columns, rows, true).split('\n').slice(1)).toEqual(['a\tb            7', 'long name      –', '']);
 });
+
+it('breaks the list of scopes at 80 columns', async () => {
+  const { stdout } = await runCommand(['keys', 'create', '--help']);
+  expect(stdout).toContain('workspace_read');
+  for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+});

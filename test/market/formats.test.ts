@@ -71,10 +71,10 @@ describe('a column of times', () => {
     ['2024-01-01 05:30:00+05:30', (ms) => `${iso(ms + 5.5 * HOUR).slice(0, 19)}+05:30`, 'given by each time'],
     ['2023-12-31T19:00:00-0500', (ms) => `${iso(ms - 5 * HOUR).slice(0, 19)}-0500`, 'given by each time'],
   ];
-  it.each(texts)('is read when written as %s', async (_, time, zone) => {
+  it.each(texts)('is read when written as %s', async (first, time, zone) => {
     const bars = await read(csv(HEADER, time));
     expectTheBars(bars);
-    const unit = time.includes('.01.') ? `dates such as ${time}` : 'ISO 8601';
+    const unit = first.includes('.01.') ? `dates such as ${first}` : 'ISO 8601';
     expect(bars.report.time).toMatchObject({ unit, zone });
   });
 

@@ -62,6 +62,7 @@ const percent = (fraction: number | null): string =>
   fraction === null ? 'nothing' : `${(100 * fraction).toFixed(1)} %`;
 const warning = (code: string, message: string): Finding => ({ code, severity: 'warning', message });
 const info = (code: string, message: string): Finding => ({ code, severity: 'info', message });
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 const isProfitable = ({ baseline }: Found): boolean => (baseline.returnPct ?? 0) > 0;
 
 function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[] {
@@ -70,8 +71,8 @@ function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[
     const where =
       ahead.first === null ? '' : `; first ${ahead.first.rule} at ${new Date(ahead.first.time).toISOString()}`;
     const message =
-      `The run looks ahead: on bars that end earlier, ${ahead.signalsDiffering} signals and ${ahead.tradesDiffering} ` +
-      `trades before the end are different${where}.`;
+      `The run looks ahead: on bars that end earlier, ${counted(ahead.signalsDiffering, 'signal')} and ` +
+      `${counted(ahead.tradesDiffering, 'trade')} before the end are different${where}.`;
     list.push({ code: 'LOOKS_AHEAD', severity: 'error', message });
   }
   if (warmUp?.passed === false) {
@@ -80,8 +81,9 @@ function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[
     list.push(
       warning(
         'WARMUP_TOO_SHORT',
-        `With only the ${warmUp.warmupBars} bars of the warm-up before the start, ${shortest.signalsDiffering} ` +
-          `signals and ${shortest.tradesDiffering} trades are different. ${enough}; set settings.warmupPeriod.`,
+        `With only the ${counted(warmUp.warmupBars, 'bar')} of the warm-up before the start, ` +
+          `${counted(shortest.signalsDiffering, 'signal')} and ${counted(shortest.tradesDiffering, 'trade')} are ` +
+          `different. ${enough}; set settings.warmupPeriod.`,
       ),
     );
   }
@@ -151,7 +153,7 @@ function shifts(found: Found): Finding[] {
   return [
     warning(
       'START_DECIDES',
-      `Started ${worst.bars} ${worst.bars === 1 ? 'bar' : 'bars'} later it returns ${percent(worst.returnPct)} ` +
+      `Started ${counted(worst.bars, 'bar')} later it returns ${percent(worst.returnPct)} ` +
         `instead of ${percent(found.baseline.returnPct)}.`,
     ),
   ];

@@ -1,6 +1,6 @@
 // The verdict of a robustness check in words, by what was found.
 import { describe, expect, it } from 'vitest';
-import { verdictOf, type Finding } from '../../../src/engine/robustness/findings.ts';
+import { findingsOf, verdictOf, type Finding } from '../../../src/engine/robustness/findings.ts';
 
 const finding = (severity: Finding['severity'], message: string): Finding => ({ code: 'X', severity, message });
 const verdict = (returnPct: number | null, ...findings: Finding[]) =>
@@ -37,5 +37,29 @@ describe('the verdict of a robustness check', () => {
       code: 'robust',
       text: 'None of the requested analyses found a weakness. One finding of severity info should be read.',
     });
+  });
+});
+
+describe('a finding', () => {
+  const messagesOf = (found: object): string[] =>
+    findingsOf({ baseline: { returnPct: 0.1 }, ...found } as unknown as Parameters<typeof findingsOf>[0]).map(
+      ({ message }) => message,
+    );
+
+  it.each([
+    [1, 'The run looks ahead: on bars that end earlier, 1 signal and 1 trade before the end are different.'],
+    [2, 'The run looks ahead: on bars that end earlier, 2 signals and 2 trades before the end are different.'],
+  ])('counts signals and trades: %i', (count, message) => {
+    const lookAheadAudit = { passed: false, first: null, signalsDiffering: count, tradesDiffering: count };
+    expect(messagesOf({ lookAheadAudit })).toEqual([message]);
+  });
+
+  it.each([
+    [1, 'With only the 1 bar of the warm-up before the start, 1 signal and 1 trade are different. No tested length'],
+    [3, 'With only the 3 bars of the warm-up before the start, 3 signals and 3 trades are different. No tested length'],
+  ])('counts what the warm-up changes: %i', (count, message) => {
+    const byMultiple = [{ signalsDiffering: count, tradesDiffering: count }];
+    const warmUpAudit = { passed: false, warmupBars: count, byMultiple, enoughBars: null };
+    expect(messagesOf({ warmUpAudit })).toEqual([expect.stringContaining(message)]);
   });
 });
