@@ -200,10 +200,10 @@ const number = (value: number | string | boolean | null | undefined): string =>
   typeof value === 'number' ? Number(value.toPrecision(4)).toString() : String(value ?? '–');
 
 function print(result: SweepResult): void {
-  const { verdict, top, warnings, objective, evaluated, failures } = result;
-  printLine(
-    `${counted(evaluated, 'variant')} by ${objective.key}${failures.count > 0 ? `, ${failures.count} failed` : ''}`,
-  );
+  const { verdict, top, warnings, objective, evaluated, failures, trials } = result;
+  const points = trials.sweep < evaluated ? ` of ${counted(trials.sweep, 'point')}` : '';
+  const failed = failures.count > 0 ? `, ${failures.count} failed` : '';
+  printLine(`${counted(evaluated, 'variant')}${points} by ${objective.key}${failed}`);
   const names = Object.keys(top[0]?.params ?? {});
   const keys = [...new Set([objective.key, 'returnPct', 'sharpeRatio', 'maxDrawdown', 'totalPositions'] as const)];
   printTable(

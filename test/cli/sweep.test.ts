@@ -122,6 +122,12 @@ describe('candlepool sweep', () => {
     expect((JSON.parse(stdout) as { evaluated: number }).evaluated).toBe(30);
   });
 
+  it('says of how many points the variants are where some ran several times', async () => {
+    await writeFile(file('request.json'), JSON.stringify({ space: { fast: { values: [5, 6] } } }));
+    const { stdout } = await sweep('--space', file('request.json'), '--method', 'tpe', '--budget', '30');
+    expect(stdout).toContain('30 variants of 2 points by sharpeRatio\n');
+  });
+
   it('titles the columns of its table in a pipe too, since they depend on the space', async () => {
     const { stdout } = await sweep('--space', file('space.json'));
     const [, titles, best] = stdout.split('\n').map((line) => line.split('\t'));

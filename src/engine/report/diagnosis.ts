@@ -28,7 +28,7 @@ export interface Diagnosis {
 /** Rejections are worth a line from this share of all entry orders. */
 const MANY_REJECTIONS = 0.1;
 /** Fewer positions than this say little of a rule (the usual rule of thumb for a mean). */
-const FEW_POSITIONS = 30;
+export const FEW_POSITIONS = 30;
 
 export interface DiagnosisInput {
   readonly report: ReportInput;

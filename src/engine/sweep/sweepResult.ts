@@ -1,5 +1,6 @@
 // The result of a sweep: its best rows, the effect of the parameters, and how much of the best row is luck.
 import { narrowRun } from '../backtest.ts';
+import { FEW_POSITIONS } from '../report/diagnosis.ts';
 import { percentile, populationShape, standardDeviation } from '../report/moments.ts';
 import { buyAndHold } from '../report/buyAndHold.ts';
 import { dailyOf, type FlatKey } from '../report/flatSummary.ts';
@@ -72,11 +73,11 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
   const places = rows.top.map(({ variant }) => rows.indexes.indexOf(variant));
   const points = pointsOf(space, rows);
   const trials = points === null ? rows.indexes.length : new Set(points).size;
-  // A repeated run is no neighbor: it says nothing about the points around it.
+  // A repeated run is no neighbor, and the median row is that of the points: where tpe went most says nothing of them.
   const firstRuns = points === null ? scores : scoresOfFirst(points, scores);
   const variance = varianceOf(rows.dailySharpe);
-  const ascending = scores.filter((score) => score === score).sort();
-  const median = percentile(ascending, 50) ?? NaN;
+  const ranked = scores.reduce((count, score) => count + (score === score ? 1 : 0), 0);
+  const median = percentile(firstRuns.filter((score) => score === score).sort(), 50) ?? NaN;
   const samples = rows.top.map((row) => sampleOf(context, row));
   const deflate = (sample: SharpeSample | null, count: number): number | null =>
     sample === null ? null : probabilisticSharpe(sample, expectedMaximum(count, variance));
@@ -102,12 +103,12 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
     objective: { key, direction: sign > 0 ? 'maximize' : 'minimize' },
     trials: { sweep: trials, workspace: workspace && workspace.trials },
     evaluated: rows.indexes.length,
-    ranked: ascending.length,
+    ranked,
     failures: rows.failures,
     verdict: verdictOf(overfitting, top.length > 0, workspace),
     overfitting,
     workspaceDeflatedSharpe: workspace && workspace.deflatedSharpe,
-    warnings: warningsOf(top, rows, ascending.length),
+    warnings: warningsOf(top, rows, ranked),
     top,
     marginals,
     heatmap: heatmapOfBest(space, rows, values, marginals, sign),
@@ -223,6 +224,14 @@ function warningsOf(top: readonly RankedRow[], rows: RankingRows, ranked: number
         `The best row stands alone: its ${best.plateau.neighbors} nearest rows keep ` +
         `${Math.round(100 * best.plateau.score!)} % of its lead over the median row. A small change of a parameter ` +
         'loses it.',
+    });
+  const positions = best?.metrics.totalPositions ?? Infinity;
+  if (positions < FEW_POSITIONS)
+    warnings.push({
+      code: 'BEST_HARDLY_TRADES',
+      message:
+        `The best row has ${positions} position${positions === 1 ? '' : 's'}, too few to tell skill from luck. Leave ` +
+        `such rows out with the constraint {"left":"totalPositions","op":"gte","right":${FEW_POSITIONS}}.`,
     });
   if (best === undefined)
     warnings.push({

@@ -8,6 +8,7 @@ import { scaled, seededRandom } from '../../support/scale.ts';
 import { compiled, CROSSING, marketOf, rowsOf, sweepContextFor, finished, tpeRowsOf } from '../../support/sweeps.ts';
 import type { SweepContext } from '../../../src/engine/sweep/shard.ts';
 import type { Market } from '../../../src/engine/bars/bars.ts';
+import type { SweepResult } from '../../../src/engine/sweep/sweepResult.ts';
 import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
 
 const strategy = compiled(CROSSING);
@@ -121,13 +122,32 @@ describe('tpe', () => {
     expect(finished(context, first, last).top).toEqual(top);
   });
 
-  it('takes no repeated run for a neighbor on the plateau', () => {
+  it('measures a plateau as a grid of the same points does, however often it ran them', () => {
+    const market = marketOf(400, 3);
     const space = { fast: { min: 2, max: 9 } };
-    const context = sweepContextFor(strategy, { space, method: 'tpe', budget: 60 }, marketOf(400, 3));
-    const { top } = finished(context, tpeRowsOf(context));
-    expect(top[0].metrics.sharpeRatio!).toBeGreaterThan(top[1].metrics.sharpeRatio!);
-    expect(top[0].plateau.neighbors).toBe(2);
-    expect(top[0].plateau.score!).toBeLessThan(1);
+    const context = sweepContextFor(strategy, { space, method: 'tpe', budget: 60 }, market);
+    const grid = sweepContextFor(strategy, { space, method: 'grid' }, market);
+    const plateaus = ({ top }: SweepResult) => top.map(({ params, plateau }) => ({ params, plateau }));
+    expect(plateaus(finished(context, tpeRowsOf(context)))).toEqual(plateaus(finished(grid, rowsOf(grid))));
+  });
+
+  it('warns of a best row that hardly trades, and says how to leave such rows out', () => {
+    const context = sweepContextFor(
+      strategy,
+      { space: { fast: { min: 2, max: 9 } }, method: 'grid' },
+      marketOf(150, 3),
+    );
+    const { top, warnings } = finished(context, rowsOf(context));
+    const { totalPositions } = top[0].metrics;
+    expect(warnings).toContainEqual({
+      code: 'BEST_HARDLY_TRADES',
+      message:
+        `The best row has ${totalPositions} positions, too few to tell skill from luck. Leave such rows out with the ` +
+        'constraint {"left":"totalPositions","op":"gte","right":30}.',
+    });
+    const long = sweepContextFor(strategy, { space: { fast: { min: 2, max: 4 } }, method: 'grid' }, marketOf(3_000, 3));
+    const codes = finished(long, rowsOf(long)).warnings.map(({ code }) => code);
+    expect(codes).not.toContain('BEST_HARDLY_TRADES');
   });
 });
 
