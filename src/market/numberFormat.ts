@@ -112,6 +112,12 @@ function decimalOf(text: string): Decimal | undefined {
   return isPoint === isComma ? undefined : isPoint ? 'point' : 'comma';
 }
 
+/** What a text such as 1,234 may be in a file that does not show it; null if there is one reading or none. */
+export function ambiguousReadings(text: string): { readonly comma: number; readonly point: number } | null {
+  const [comma, point] = [read(text, 'comma'), read(text, 'point')];
+  return comma === undefined || point === undefined || comma === point ? null : { comma, point };
+}
+
 const SHAPES: Readonly<Record<Decimal, RegExp>> = {
   comma: /^[-+]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/,
   point: /^[-+]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/,

@@ -2,6 +2,7 @@
 import type { SnapshotColumns } from '../engine/bars/arrow.ts';
 import type { ColumnRoles } from './header.ts';
 import type { RefusalList } from './importError.ts';
+import { ambiguousReadings } from './numberFormat.ts';
 import type { Cells } from './table.ts';
 
 /**
@@ -90,9 +91,14 @@ function checkNumber(name: string, cells: Cells, row: number, refusals: RefusalL
   else refusals.add('VALUE_NOT_A_NUMBER', row, `${name} is infinite`, name);
 }
 
+const PLAIN = 'write 1234.5, with a decimal point and nothing else';
+
 /** Why a text is not a number. 1,234 is not guessed: it is about one in some countries and a thousand in others. */
 function notANumber(text: string): string {
+  const readings = ambiguousReadings(text);
+  if (readings !== null)
+    return `"${text}" may be ${readings.comma} or ${readings.point}, and the file does not show which; ${PLAIN}`;
   const isFormatted = /^\W{0,2}\d{1,3}([.,'\u2019\s]\d+)+\W{0,2}$/.test(text);
-  const advice = isFormatted ? '; write 1234.5, with a decimal point and nothing else' : '';
+  const advice = isFormatted ? `; ${PLAIN}` : '';
   return `"${text}" is not a number${advice}`;
 }

@@ -213,17 +213,21 @@ describe('a file that may mean two things is refused', () => {
     ...texts.map((text, at) => `2022-01-0${at + 3};${text};${text};${text};${text};1`),
   ];
   it.each([
-    ['1,234 is about one or a thousand', prices('1,234', '1,240'), 'open "1,234" is not a number; write 1234.5'],
+    [
+      '1,234 is about one or a thousand',
+      prices('1,234', '1,240'),
+      'open "1,234" may be 1.234 or 1234, and the file does not show which; write 1234.5',
+    ],
     ['decimal commas and points', prices('12,5', '12.5'), 'open "12,5" is not a number; write 1234.5'],
     [
       '1,234 without a header',
       ['03.01.2022;1,234;1,250;1,230;1,240', '04.01.2022;1,240;1,250;1,230;1,234'],
-      'Row 1: open "1,234" is not a number; write 1234.5, with a decimal point and nothing else',
+      'Row 1: open "1,234" may be 1.234 or 1234, and the file does not show which; write 1234.5',
     ],
     [
       '1,234 in strings of JSON',
       [JSON.stringify([1, 2].map((day) => [`2022-01-0${day}`, '1,234', '1,234', '1,234', '1,234']))],
-      'Row 1: open "1,234" is not a number; write 1234.5, with a decimal point and nothing else',
+      'Row 1: open "1,234" may be 1.234 or 1234, and the file does not show which; write 1234.5',
     ],
     ['both kinds of thousands', prices('1.234,50', '1,234.50'), 'open "1.234,50" is not a number'],
     ['a word among decimal commas', prices('12,5', 'abc'), 'Row 2 (line 3): open "abc" is not a number'],
@@ -235,7 +239,7 @@ describe('a file that may mean two things is refused', () => {
     [
       'a volume of 1,234 beside whole prices',
       ['Date;Open;High;Low;Close;Volume', '2022-01-03;15;15;15;15;1,234', '2022-01-04;15;15;15;15;1'],
-      'volume "1,234" is not a number',
+      'volume "1,234" may be 1.234 or 1234',
     ],
     [
       'prices that may be thousands beside a volume with a decimal comma',

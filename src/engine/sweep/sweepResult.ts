@@ -242,8 +242,8 @@ function warningsOf(top: readonly RankedRow[], rows: RankingRows, ranked: number
     warnings.push({
       code: 'VARIANTS_FAILED',
       message:
-        `${rows.failures.count === 1 ? 'One variant' : `${rows.failures.count} variants`} could not be run; the first ` +
-        `failed with: ${rows.failures.first[0]?.message}`,
+        `${rows.failures.count === 1 ? 'One variant' : `${rows.failures.count} variants`} could not be run; the ` +
+        `first failed with: ${rows.failures.first[0]?.message}`,
     });
   if (ranked > 0 && ranked < rows.indexes.length / 2)
     warnings.push({
