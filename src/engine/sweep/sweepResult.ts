@@ -217,14 +217,16 @@ function heatmapOfBest(
 function warningsOf(top: readonly RankedRow[], rows: RankingRows, ranked: number): SweepResult['warnings'] {
   const warnings: { code: string; message: string }[] = [];
   const [best] = top;
-  if (best?.plateau.isCliff)
+  if (best?.plateau.isCliff) {
+    const kept = Math.round(100 * best.plateau.score!);
+    const what = kept > 0 ? `keep ${kept} % of its lead over the median row` : 'are no better than the median row';
     warnings.push({
       code: 'BEST_ON_CLIFF',
       message:
-        `The best row stands alone: its ${best.plateau.neighbors} nearest rows keep ` +
-        `${Math.round(100 * best.plateau.score!)} % of its lead over the median row. A small change of a parameter ` +
-        'loses it.',
+        `The best row stands alone: its ${best.plateau.neighbors} nearest rows ${what}. A small change of a ` +
+        'parameter loses its lead.',
     });
+  }
   const positions = best?.metrics.totalPositions ?? Infinity;
   if (positions < FEW_POSITIONS)
     warnings.push({

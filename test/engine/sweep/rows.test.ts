@@ -131,6 +131,20 @@ describe('tpe', () => {
     expect(plateaus(finished(context, tpeRowsOf(context)))).toEqual(plateaus(finished(grid, rowsOf(grid))));
   });
 
+  it('says that the neighbors of a cliff keep nothing, not a negative percentage', () => {
+    const messages = Array.from({ length: 12 }, (_, seed) => {
+      const given = { space: { fast: { min: 2, max: 6 } }, method: 'grid' };
+      const context = sweepContextFor(strategy, given, marketOf(400, seed));
+      const { top, warnings } = finished(context, rowsOf(context));
+      const message = warnings.find(({ code }) => code === 'BEST_ON_CLIFF')?.message;
+      return { score: top[0].plateau.score, message };
+    });
+    const cliffs = messages.filter(({ message }) => message !== undefined);
+    expect(cliffs.some(({ score }) => score! < -0.01)).toBe(true);
+    for (const { score, message } of cliffs)
+      expect(message).toContain(score! < 0.005 ? 'nearest rows are no better than the median row.' : ' rows keep ');
+  });
+
   it('warns of a best row that hardly trades, and says how to leave such rows out', () => {
     const context = sweepContextFor(
       strategy,
