@@ -41,7 +41,8 @@ export class CrashSuspects {
   readonly #events = new EventEmitter<{ look: []; idle: [] }>();
   readonly #closing = new AbortController();
   #isLooking = false;
-  #claims: Promise<unknown> = Promise.resolve();
+  /** Each claim waits for the one before it. */
+  #lastClaim: Promise<unknown> = Promise.resolve();
 
   constructor(parts: CrashSuspectParts) {
     this.#parts = parts;
@@ -105,12 +106,12 @@ export class CrashSuspects {
   /** Claims one after the other, so that each knows which workspaces have one already. */
   #claim(): Promise<Claim | undefined> {
     const { sql, workerId, outlast } = this.#parts;
-    const next = this.#claims.then(async () => {
+    const next = this.#lastClaim.then(async () => {
       const claim = await outlast(() => claimCrashSuspect(sql, workerId, [...this.#running]));
       if (claim !== undefined) this.#running.add(claim.workspaceId);
       return claim;
     });
-    this.#claims = next.catch(() => {});
+    this.#lastClaim = next.catch(() => {});
     return next;
   }
 

@@ -132,7 +132,8 @@ export class Executor {
   }
 
   async #runAll(claims: readonly Claim[]): Promise<void> {
-    const { snapshots, runs, missing } = await this.#inputs.read(claims);
+    const inputs = await this.#inputs.read(claims);
+    const { snapshots, runs, missing } = inputs;
     const missingEverywhere = missing.length > 0 ? await this.#noteMissing(missing) : new Set<string>();
     const { poolRuns, runOf } = shareEqualRuns(claims, runs);
     const stored = new Set<Promise<void>>();
@@ -154,14 +155,8 @@ export class Executor {
         runOf[index] === -1 ? [] : [{ claim, job, run: runOf[index], isCancelled: false }],
       ),
     );
-    for (const [index, claim] of claims.entries()) {
-      const run = runs[index];
-      if (isPoolRun(run)) continue;
-      const outcome: ClaimOutcome = this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)
-        ? { kind: 'returned', claim }
-        : claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false);
+    for (const outcome of this.#withoutInputs(claims, inputs, missingEverywhere))
       stored.add(this.#outcomes.add(outcome));
-    }
     try {
       await job.outcomes;
     } finally {
@@ -170,6 +165,20 @@ export class Executor {
     }
     // For the workers that can open what is missing here.
     if (missing.length > 0) await addTickets(this.#sql, 2);
+  }
+
+  /** The claims that cannot be run here: those that another worker may run go back, the others fail. */
+  #withoutInputs(
+    claims: readonly Claim[],
+    { runs, missing }: Inputs,
+    missingEverywhere: ReadonlySet<string>,
+  ): ClaimOutcome[] {
+    return claims.flatMap((claim, index) => {
+      const run = runs[index];
+      if (isPoolRun(run)) return [];
+      if (this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)) return [{ kind: 'returned', claim }];
+      return [claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false)];
+    });
   }
 
   /** From here on the runs can be stopped; those that were cancelled before are stopped at once. */

@@ -58,20 +58,20 @@ export function claimOutcomeOf(
   { barsDone, barsTotal }: Pick<RunProgress, 'barsDone' | 'barsTotal'>,
   isCopy: boolean,
 ): ClaimOutcome {
-  const nothing = { ...emptyRun(claim), barsDone, barsTotal };
+  const ended = { ...emptyRun(claim), barsDone, barsTotal };
   switch (outcome.kind) {
     case 'stopped':
       if (outcome.reason === 'returned') return { kind: 'returned', claim };
-      return { kind: 'finished', claim, run: { ...nothing, ...STOPPED_RUNS[outcome.reason](claim) } };
+      return { kind: 'finished', claim, run: { ...ended, ...STOPPED_RUNS[outcome.reason](claim) } };
     case 'failed': {
       const isBug = outcome.error.code === 'INTERNAL_ERROR';
       const error = { ...(isBug ? BUG_ERROR : outcome.error), ...(outcome.issues && { issues: outcome.issues }) };
-      const run = { ...nothing, status: 'failed', error } as const;
+      const run = { ...ended, status: 'failed', error } as const;
       return { kind: 'finished', claim, run, ...(isBug && { bug: outcome.error.message }) };
     }
     case 'completed': {
       const run = {
-        ...nothing,
+        ...ended,
         result: outcome.result,
         status: 'completed',
         isCached: isCopy,

@@ -13,11 +13,11 @@ export const rangeOf = ({ first, last }: ShardClaim): ShardRange | null =>
 
 /** The snapshots and markets of a claim. @param opened its snapshots by name */
 export function inputsOf(claim: ShardClaim, opened: ReadonlyMap<string, Snapshot>): PartInputs {
-  const at = new Map([...opened.keys()].map((name, index) => [name, index]));
+  const indexes = new Map([...opened.keys()].map((name, index) => [name, index]));
   const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({
     symbol,
     timeframe: timeframe as PartInputs['markets'][number]['timeframe'],
-    snapshots: names.map((name) => at.get(name)!),
+    snapshots: names.map((name) => indexes.get(name)!),
   }));
   return { owner: claim.workspaceId, snapshots: [...opened.values()], markets };
 }
