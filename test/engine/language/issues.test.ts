@@ -212,6 +212,7 @@ describe('issues', () => {
       log,
       at: (...member: (string | number)[]) => pointerTo('/x', ...member),
       paramDefault: () => undefined,
+      isParam: () => false,
     };
     expect(checkArgs({ args: {} }, { id: 'made_up', args: [definition] }, context)).toBe(false);
     expect(log.list().map(({ code, path }) => [code, path])).toEqual([['INDICATOR_ARG_REQUIRED', '/x/args/length']]);

@@ -124,10 +124,26 @@ describe('a member of another platform is told where it belongs:', () => {
     ['exit_short', { exit_short: [above] }, '"appliesTo": "short"'],
     ['universe', { universe: ['SPX'] }, 'Queue one backtest per symbol'],
     ['startDate', { startDate: '2020-01-01' }, '`range` in the config'],
+    ['weight', { entry: { kind: 'entry', trigger: above, action: { ...action, weight: 1 } } }, '"percent_equity"'],
     ['title', { title: 'Mine' }, 'beside strategyAst'],
   ])('%s', (_what, more, advice) => {
     const errors = errorsOf(strategyOf(above, more));
     expect(errors).toEqual([expect.objectContaining({ suggestion: expect.stringContaining(advice) as string })]);
+  });
+
+  it.each<[string, Json]>([
+    ['a param that is not declared', { ...sma, args: { length: '$slow' } }],
+    ['several arguments in a list', { kind: 'indicator', indicator: 'supertrend', args: [3, 10], output: 'trend' }],
+  ])('%s is left to the author', (_what, left) => {
+    const [error] = errorsOf(strategyOf({ ...above, left }));
+    expect(error).toMatchObject({ code: 'TYPE_MISMATCH' });
+    expect(error.suggestion).toContain('{"');
+    expect(error.patch).toBeUndefined();
+  });
+
+  it('the name of a field in place of a condition', () => {
+    const [error] = errorsOf(strategyOf({ kind: 'not', item: 'in_position' }));
+    expect(error.suggestion).toContain('compare it, as in {"kind": "compare"');
   });
 
   it('hours in place of the name of a session', () => {

@@ -18,6 +18,7 @@ export interface CallContext {
   readonly at: (...member: readonly (string | number)[]) => string;
   /** The default value of a param. Undefined when the param is not declared, which is then reported. */
   readonly paramDefault: (name: string, pointer: string) => number | boolean | string | undefined;
+  readonly isParam: (name: string) => boolean;
 }
 
 /** What the arguments of an indicator or a pattern are checked against. */
@@ -83,7 +84,8 @@ function reportUnknownArg(
   return false;
 }
 
-function checkArg(definition: ArgDefinition, value: unknown, { log, at, paramDefault }: CallContext): boolean {
+function checkArg(definition: ArgDefinition, value: unknown, context: CallContext): boolean {
+  const { log, at, paramDefault, isParam } = context;
   const path = at('args', definition.name);
   let given = value;
   if (isParamRef(value)) {
@@ -93,7 +95,7 @@ function checkArg(definition: ArgDefinition, value: unknown, { log, at, paramDef
   }
   const issue = argIssue(definition, given);
   if (issue === undefined) return true;
-  const repair = isParamRef(value) ? undefined : repairOf(definition, value);
+  const repair = isParamRef(value) ? undefined : (paramMeant(value, isParam) ?? repairOf(definition, value));
   const code: IssueCode = issue.code;
   log.add(code, path, {
     message: isParamRef(value)
@@ -122,6 +124,13 @@ function repairOf(definition: ArgDefinition, value: unknown): number | string | 
   if (number === undefined || !Number.isFinite(number)) return undefined;
   return [number, Math.abs(number), Math.min(number, max)].find((each) => argIssue(definition, each) === undefined);
 }
+
+/** The declared param that a text refers to as other languages do: `fast`, `$fast`, `{{fast}}`, `params.fast`. */
+function paramMeant(value: unknown, isParam: CallContext['isParam']): { readonly param: string } | undefined {
+  const [, name] = (typeof value === 'string' && PARAM_TEXT.exec(value)) || [];
+  return name !== undefined && isParam(name) ? { param: name } : undefined;
+}
+const PARAM_TEXT = /^(?:\$?\{{0,2}\s*|(?:self\.)?(?:params?|inputs?|p)\.)([a-z_]\w{0,99})\s*\}{0,2}$/i;
 
 /** TA-Lib numbers its averages, and ours come in the order of its numbers, beginning with sma. */
 const TALIB_MA_TYPES = 9;

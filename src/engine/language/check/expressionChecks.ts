@@ -148,7 +148,8 @@ export class ExpressionChecks {
       case 'indicator':
       case 'pattern': {
         const check = node.kind === 'indicator' ? checkIndicator : checkPattern;
-        return check(node, { log, at, paramDefault: (name, pointer) => this.#paramDefault(name, pointer) });
+        const isParam = (name: string): boolean => this.#context.params.has(name);
+        return check(node, { log, at, isParam, paramDefault: (name, pointer) => this.#paramDefault(name, pointer) });
       }
       case 'param':
         return typeof node.name === 'string' && this.#paramDefault(node.name, at('name')) !== undefined;

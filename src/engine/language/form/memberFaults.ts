@@ -129,6 +129,7 @@ const entryAdvice = (side: string): string =>
   `Write it in "entry", a list of rules: {"kind": "entry", "trigger": …, "action": {"side": "${side}", "sizing": …}}.`;
 const exitAdvice = (side: string): string =>
   `Write it in "exits", a list of rules: {"kind": "exit", "when": …, "appliesTo": "${side}"}.`;
+const SIZE = 'Write it as sizing, in points: {"mode": "percent_equity", "value": 100} for all of equity.';
 const ORDER = 'Write it in action.order: {"type": "limit", "price": …, "expireBars": 5}.';
 
 /** Advice on members that other platforms have, or that belong in the config. */
@@ -145,6 +146,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
       [entryAdvice('short'), 'enter_short', 'enterShort', 'entry_short', 'short_entry', 'shortEntry', 'short'],
       [exitAdvice('long'), 'exit_long', 'exitLong', 'long_exit', 'longExit', 'sell'],
       [exitAdvice('short'), 'exit_short', 'exitShort', 'short_exit', 'shortExit', 'cover'],
+      [SIZE, 'weight', 'qty_percent', 'default_qty_value', 'stake_amount', 'target_percent'],
       [ORDER, 'exectype', 'order_type', 'orderType', 'limit_price', 'limitPrice'],
       ['Remove it: the name stands in the request, beside strategyAst.', 'title'],
     ] as const

@@ -96,6 +96,22 @@ export function keyedList(
 /** What a reference to a param is called. */
 const PARAM_KINDS: ReadonlySet<unknown> = new Set(['param', 'parameter', 'input', 'variable']);
 
+/**
+ * The args that a list of one number stands for: the length comes first everywhere. The order of several differs: in
+ * Pine, the factor of supertrend comes before its length.
+ */
+export function listedArgument(
+  { kind, indicator }: Members,
+  name: string,
+  value: unknown,
+): { readonly value: object; readonly advice: string } | undefined {
+  const isCall = kind === 'indicator' && name === 'args' && typeof indicator === 'string';
+  const [only, ...others] = isCall && Array.isArray(value) ? (value as unknown[]) : [];
+  if (typeof only !== 'number' || others.length > 0) return undefined;
+  if (findIndicator(withoutModule(indicator as string))?.args[0]?.name !== 'length') return undefined;
+  return { value: { length: only }, advice: `Write {"length":${only}}.` };
+}
+
 /** The number or parameter that is written as an expression where only those may stand. */
 export function numberMeant(value: unknown): Meant | undefined {
   if (!isMembers(value)) return undefined;

@@ -36,11 +36,11 @@ import {
   tooHighFault,
   unknownMemberFault,
 } from './memberFaults.ts';
-import { expressionMeant, keyedList, numberMeant, objectMeant } from './misplaced.ts';
+import { expressionMeant, keyedList, listedArgument, numberMeant, objectMeant } from './misplaced.ts';
 import { kindAsOperator } from './foreignKinds.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
-import { isParamShape, tagFault, type Kinds } from './tags.ts';
+import { compareAdvice, isParamShape, tagFault, type Kinds } from './tags.ts';
 import { unitMeant } from './units.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
@@ -172,7 +172,7 @@ export class Structure {
   /** A member as written; a percent or amount in place of a number is read in the unit of its place. */
   #member({ name, shape }: Field, owner: Members, written: string, path: string): boolean {
     const value = owner[written];
-    const meant = unitMeant(owner, name, value);
+    const meant = unitMeant(owner, name, value) ?? listedArgument(owner, name, value);
     if (meant === undefined) return this.check(shape, value, path, name);
     return this.#mismatch(path, expected(shape), value, meant, meant.advice);
   }
@@ -183,7 +183,9 @@ export class Structure {
     if (!isMembers(value)) {
       const meant = expressionMeant(of, value) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
       const fault = mismatch(pointer, wanted, value, meant);
-      return this.#report(pointer, meant === undefined ? { ...fault, suggestion: expressionAdvice(of, value) } : fault);
+      const compared = of === 'condition' && typeof value === 'string' ? compareAdvice(value) : undefined;
+      const suggestion = compared ?? expressionAdvice(of, value);
+      return this.#report(pointer, meant === undefined ? { ...fault, suggestion } : fault);
     }
     if (
       of === 'value' &&

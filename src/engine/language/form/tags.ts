@@ -217,7 +217,7 @@ const adviceOnKind = (tag: string, options: Kinds['options']): string | undefine
   constructAdvice(tag, options) ?? (options.has('const') ? undefined : compareAdvice(tag));
 
 /** Advice for a field that stands in place of a condition. */
-function compareAdvice(tag: string): string | undefined {
+export function compareAdvice(tag: string): string | undefined {
   const field = fieldMeant(tag);
   if (field === undefined) return undefined;
   const value = `{"kind": "${field.kind}", "field": "${field.name}"}`;

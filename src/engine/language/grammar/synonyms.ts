@@ -175,7 +175,7 @@ const MEMBERS: Synonyms = {
   side: ['direction'],
   sizing: ['size', 'position_size', 'positionSize', 'quantity'],
   window: ['size', 'length', 'period'],
-  value: ['amount', 'quantity', 'units', 'size', 'percent', 'pct', 'source'],
+  value: ['amount', 'quantity', 'units', 'size', 'percent', 'pct', 'riskPct', 'risk_pct', 'source'],
   args: ['params', 'parameters', 'arguments', 'options'],
   indicator: ['name'],
   name: ['pattern', 'session'],
