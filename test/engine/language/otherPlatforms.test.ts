@@ -141,6 +141,12 @@ describe('a member of another platform is told where it belongs:', () => {
     expect(error.patch).toBeUndefined();
   });
 
+  it.each(['appliesTo', 'side'])('a sell, which closes a long position, as the %s of an exit', (member) => {
+    const errors = errorsOf(strategyOf(above, { exits: [{ kind: 'exit', when: above, [member]: 'sell' }] }));
+    expect(errors[0].suggestion).toContain('the side of the positions that the rule closes');
+    expect(errors[0].patch).toBeUndefined();
+  });
+
   it('the name of a field in place of a condition', () => {
     const [error] = errorsOf(strategyOf({ kind: 'not', item: 'in_position' }));
     expect(error.suggestion).toContain('compare it, as in {"kind": "compare"');

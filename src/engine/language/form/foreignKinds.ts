@@ -17,7 +17,7 @@ const KIND_WORDS: ReadonlyMap<string, string> = new Map(
     all: ['and', 'allof', 'alltrue', '&', '&&'],
     any: ['or', 'anyof', 'anytrue', '|', '||'],
     not: ['!', 'negate'],
-    between: ['range', 'inrange', 'withinrange', 'inside', 'isbetween'],
+    between: ['range', 'inrange', 'withinrange', 'isbetween'],
     near: ['approx', 'approximately', 'closeto', 'isclose', 'almostequal', '~='],
     rising: ['increasing', 'isrising', 'trendingup'],
     falling: ['decreasing', 'isfalling', 'trendingdown'],

@@ -109,6 +109,9 @@ function choiceFault(
       message: `${name} must be ${expected(shape)}, not ${shown(value)}.`,
     };
   const words = values as readonly string[];
+  // A sell closes a long position: which of the two was meant, only the author knows.
+  if (words.includes('any') && words.includes('long') && /^(?:buy|sell)/i.test(value))
+    return { code: code ?? 'OUT_OF_RANGE', message: `${name} cannot be ${shown(value)}.`, suggestion: SIDE_ADVICE };
   const synonym = synonymIn(value, words);
   const crossing = synonym === undefined && values.includes('gt') ? operatorKind(value) : undefined;
   if (crossing?.kind === 'cross') return crossingFault(crossing.op, value, pointer, name);
@@ -125,6 +128,7 @@ function choiceFault(
   return { code: code ?? 'OUT_OF_RANGE', message, suggestion, patch: isTimeframe ? undefined : patch };
 }
 
+const SIDE_ADVICE = 'Use one of long, short, any: the side of the positions that the rule closes.';
 const HOURS_ADVICE =
   ' For other hours, use {"kind": "time_window", "between": {"from": "09:30", "to": "16:00"}} instead.';
 

@@ -198,7 +198,7 @@ const MEMBERS: Synonyms = {
   multiplier: ['mult', 'factor', 'atr_multiplier', 'value'],
   period: ['length', 'timeperiod', 'window', 'lookback', 'periods'],
   bars: ['period', 'length', 'window', 'lookback', 'periods'],
-  offset: ['lag', 'periods', 'shift', 'bars', 'index', 'bars_ago', 'barsAgo'],
+  offset: ['lag', 'periods', 'shift', 'bars', 'bars_ago', 'barsAgo'],
   source: ['value', 'input'],
   lower: ['min', 'low'],
   upper: ['max', 'high'],
