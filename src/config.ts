@@ -19,15 +19,16 @@ const SWITCH_VALUES = ['on', 'off'] as const;
 const STORAGE_KINDS = ['folder', 'postgres'] as const;
 export type StorageKind = (typeof STORAGE_KINDS)[number];
 
+const wholeNumber = (min: number, max: number) => {
+  const message = `give a whole number from ${min} to ${max}`;
+  return z.coerce.number(message).int(message).min(min, message).max(max, message);
+};
+const choice = <const V extends readonly string[]>(values: V) => z.enum(values, `give one of ${values.join(', ')}`);
+const webAddress = () => z.url({ protocol: /^https?$/, error: 'give an address that begins with http:// or https://' });
+
 /** An empty variable counts as absent: `DATABASE_URL= npm start` means the embedded database. */
 const Environment = z.object({
-  PORT: z.coerce
-    .number('give a whole number from 0 to 65535')
-    .int()
-    .min(0)
-    .max(65_535)
-    .default(8080)
-    .describe('Port of the API; 0 picks a free one.'),
+  PORT: wholeNumber(0, 65_535).default(8080).describe('Port of the API; 0 picks a free one.'),
   HOST: z.string().default('127.0.0.1').describe('Address the API listens on; 0.0.0.0 listens on every network.'),
   DATABASE_URL: z
     .string()
@@ -38,28 +39,19 @@ const Environment = z.object({
     .string()
     .default(join(ROOT, '.candlepool'))
     .describe('Folder of market data files and of the embedded database.'),
-  SNAPSHOT_STORAGE: z
-    .enum(STORAGE_KINDS)
+  SNAPSHOT_STORAGE: choice(STORAGE_KINDS)
     .optional()
     .describe('Where hosts share market data: `postgres`, or the `folder` DATA_DIR/snapshots.'),
-  WORKER_THREADS: z.coerce
-    .number(`give a whole number from 1 to ${MAX_THREADS}`)
-    .int()
-    .min(1)
-    .max(MAX_THREADS)
+  WORKER_THREADS: wholeNumber(1, MAX_THREADS)
     .default(availableParallelism())
     .describe('Simulation threads of one worker process; default: one per core.'),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Lowest level that is logged (JSON lines on stderr).'),
-  AUTH_JWKS_URL: z
-    .url({ protocol: /^https?$/ })
+  LOG_LEVEL: choice(LOG_LEVELS).default('info').describe('Lowest level that is logged (JSON lines on stderr).'),
+  AUTH_JWKS_URL: webAddress()
     .optional()
     .describe('Key set of your identity provider; default: none, only tokens that `candlepool token` signs.'),
   AUTH_ISSUER: z.string().min(1).default('candlepool').describe('The `iss` that a management token must carry.'),
   AUTH_AUDIENCE: z.string().min(1).default('candlepool').describe('The `aud` that a management token must carry.'),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe('Base address in links; default: the address the request came to.'),
+  PUBLIC_URL: webAddress().optional().describe('Base address in links; default: the address the request came to.'),
   TRUSTED_PROXIES: z
     .string()
     .regex(/^[\w.:/]+( *, *[\w.:/]+)*$/, 'must be addresses or networks, separated by commas')
@@ -73,9 +65,8 @@ const Environment = z.object({
     .optional()
     .describe('Bearer token that `/metrics` asks for; default: none, keep the path private.'),
   CANDLEPOOL_API_KEY: z.string().optional().describe('API key that `candlepool mcp` calls the service with.'),
-  RATE_LIMITS: z.enum(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
-  WARM_UP: z
-    .enum(SWITCH_VALUES)
+  RATE_LIMITS: choice(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
+  WARM_UP: choice(SWITCH_VALUES)
     .default('on')
     .describe('Whether threads without work run samples until they have warmed up; `off` is for tests.'),
 });
@@ -138,7 +129,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
       const name = String(issue.path[0]);
       return `${name}=${given[name] ?? ''}: ${issue.message}`;
     });
-    throw new ConfigError(`Environment: ${faults.join('; ')}. Correct or unset them; README.md lists the variables.`);
+    const them = faults.length === 1 ? 'it' : 'them';
+    throw new ConfigError(
+      `Environment: ${faults.join('; ')}. Correct or unset ${them}; README.md lists the variables.`,
+    );
   }
   const values = parsed.data;
   return {

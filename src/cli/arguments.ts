@@ -29,7 +29,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 export function uuid(text: string): string {
   if (!isUuid(text)) {
     throw new InvalidArgumentError(
-      'Give an id such as 0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f; the list command shows them.',
+      'Give an id such as 0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f; "workspace list" and "keys list" show them.',
     );
   }
   return text.toLowerCase();

@@ -19,7 +19,11 @@ export function register(program: Command): void {
     withStrategyOptions(program.command('explain'))
       .description('print the plan of a strategy: its steps, what they share, and what the fill loop reads')
       .option('--timeframe <timeframe>', 'base timeframe; default: that of the strategy, else 1h', oneOf(TIMEFRAMES))
-      .option('--symbol <symbol>', 'instrument; default: that of the strategy, else SYMBOL', shortText(100))
+      .option(
+        '--symbol <symbol>',
+        'instrument; default: that of the strategy, else the placeholder SYMBOL',
+        shortText(100),
+      )
       .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalog'),
   ).action(explain);
 }

@@ -5,7 +5,7 @@ import { serveMcpStdio } from '../api/mcp/stdio.ts';
 import { readConfig } from '../config.ts';
 import { addressOf } from './api.ts';
 import { databaseCommandName } from './invocation.ts';
-import { CommandError } from './output.ts';
+import { UsageError } from './output.ts';
 
 export function register(program: Command): void {
   program
@@ -20,13 +20,12 @@ function serve(options: { readonly url?: string; readonly key?: string }): void 
   const config = readConfig();
   const key = options.key ?? config.apiKey;
   if (key === undefined) {
-    throw new CommandError(
+    throw new UsageError(
       `No API key. Set CANDLEPOOL_API_KEY or pass --key; ${databaseCommandName()} keys create prints one.`,
-      'API_KEY_MISSING',
     );
   }
   const { host: address, port } = config;
   const url = options.url ?? addressOf({ address, port, family: isIPv6(address) ? 'IPv6' : 'IPv4' });
-  if (!URL.canParse(url)) throw new CommandError(`--url ${url} is not an address, such as http://127.0.0.1:8080.`);
+  if (!URL.canParse(url)) throw new UsageError(`--url ${url} is not an address, such as http://127.0.0.1:8080.`);
   serveMcpStdio(url.replace(/\/+$/, ''), key, (error) => process.stderr.write(`candlepool mcp: ${error.message}\n`));
 }

@@ -7,13 +7,16 @@ import {
   encodeSweepRows,
   decodeRows,
   FLAT_KEYS,
+  isFraction,
   marketsOf,
   planSweep,
+  shownNames,
   shownSummary,
   spaceOf,
   SWEEP_FORMATS,
   SWEEP_METHODS,
   SweepSpec,
+  type FlatKey,
   type Snapshot,
   type SweepJob,
   type SweepResult,
@@ -22,7 +25,7 @@ import { issuesOfZod } from '../api/http/envelopeIssues.ts';
 import { MAX_THREADS } from '../config.ts';
 import { counted } from '../market/formatting.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
-import { CommandError, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
+import { CommandError, percent, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
 import { openMarket, readCheckedStrategy, readConfigFile, withMarketOptions, type MarketOptions } from './runInputs.ts';
@@ -30,7 +33,7 @@ import { readJsonObject, withStrategyOptions, type StrategyOptions } from './str
 import { runShards, type SweepInputs } from './sweepShards.ts';
 
 interface Options extends StrategyOptions, MarketOptions {
-  readonly config: string;
+  readonly config?: string;
   readonly space: string;
   readonly method?: string;
   readonly budget?: number;
@@ -45,8 +48,8 @@ interface Options extends StrategyOptions, MarketOptions {
 export function register(program: Command): void {
   const command = withStrategyOptions(program.command('sweep'))
     .description('run many variants of a strategy file on bars')
-    .requiredOption('--config <file>', 'the config of the backtests (docs/config.md)')
     .requiredOption('--space <file>', 'the space, or a whole request, in JSON (docs/sweeps.md)')
+    .option('--config <file>', 'the config of the backtests (docs/config.md); default: that of the space file')
     .option(
       '--method <name>',
       `one of ${SWEEP_METHODS.join(', ')}; default: that of the space file, else grid`,
@@ -102,10 +105,12 @@ function rowsIn(job: SweepJob, shards: readonly Uint8Array[], path: string): Rea
 
 /** @throws CommandError with every fault in the space. */
 async function readInputs(options: Options): Promise<{ title: string; inputs: SweepInputs }> {
-  const config = await readConfigFile(options.config);
-  const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const content = await readJsonObject(options.space);
   if (!('space' in content)) refuseOtherFile(options.space, content);
+  if (options.config === undefined && !('config' in content))
+    throw new UsageError(`--config <file> is required, because ${options.space} has no "config".`);
+  const config = await readConfigFile(options.config ?? options.space);
+  const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const body: Record<string, unknown> = 'space' in content ? { ...content } : { space: content };
   delete body.strategyVersionId;
   const { method, budget, seed, objective } = options;
@@ -199,24 +204,27 @@ const noteOf = (best: { readonly value: number; readonly params: object } | null
 const number = (value: number | string | boolean | null | undefined): string =>
   typeof value === 'number' ? Number(value.toPrecision(4)).toString() : String(value ?? '–');
 
+const metric = (key: FlatKey, value: number | null | undefined): string =>
+  isFraction(key) ? percent(value) : number(value);
+
 function print(result: SweepResult): void {
   const { verdict, top, warnings, objective, evaluated, failures, trials } = result;
   const points = trials.sweep < evaluated ? ` of ${counted(trials.sweep, 'point')}` : '';
   const failed = failures.count > 0 ? `, ${failures.count} failed` : '';
   printLine(`${counted(evaluated, 'variant')}${points} by ${objective.key}${failed}`);
-  const names = Object.keys(top[0]?.params ?? {});
+  const names = shownNames(Object.keys(top[0]?.params ?? {}));
   const keys = [...new Set([objective.key, 'returnPct', 'sharpeRatio', 'maxDrawdown', 'totalPositions'] as const)];
   printTable(
     [
       { title: 'rank', value: (row) => row.rank, align: 'right' },
-      ...names.map((name) => ({
-        title: name,
+      ...Object.entries(names).map(([name, title]) => ({
+        title,
         value: (row: SweepResult['top'][number]) => number(row.params[name]),
         align: 'right' as const,
       })),
       ...keys.map((key) => ({
         title: key,
-        value: (row: SweepResult['top'][number]) => number(row.metrics[key]),
+        value: (row: SweepResult['top'][number]) => metric(key, row.metrics[key]),
         align: 'right' as const,
       })),
       { title: 'plateau', value: (row) => number(row.plateau.score), align: 'right' },
@@ -229,8 +237,8 @@ function print(result: SweepResult): void {
   if (result.walkForward !== null) {
     const { returnPct, sharpeRatio, maxDrawdown } = result.walkForward.outOfSample;
     printLine(
-      `walk-forward, out of sample: return ${number(returnPct)}, Sharpe ratio ${number(sharpeRatio)}, ` +
-        `drawdown ${number(maxDrawdown)}`,
+      `walk-forward, out of sample: return ${percent(returnPct)}, Sharpe ratio ${number(sharpeRatio)}, ` +
+        `drawdown ${percent(maxDrawdown)}`,
     );
   }
 }

@@ -82,7 +82,7 @@ export { FLAT_KEYS, type FlatKey } from './report/flatSummary.ts';
 export { hashWithParams } from './report/reproducibility.ts';
 export { INSTANT_KEY, shownSummary } from './report/shownSummary.ts';
 export type { Summary } from './report/summary.ts';
-export { FLAT_DESCRIPTIONS } from './report/summaryDescriptions.ts';
+export { FLAT_DESCRIPTIONS, isFraction } from './report/summaryDescriptions.ts';
 export { escapeHtml } from './report/page/html.ts';
 export { TRADE_COLUMNS } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';
@@ -99,6 +99,7 @@ export { SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts';
 export type { SweepResult } from './sweep/sweepResult.ts';
 export { metricOf, type SweepRows } from './sweep/sweepRows.ts';
 export { constraintAdvice } from './sweep/constraintForm.ts';
+export { shownNames } from './sweep/shownNames.ts';
 export { dimensionFaults } from './sweep/spaceForm.ts';
 export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 

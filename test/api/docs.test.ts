@@ -51,7 +51,7 @@ describe('GET /docs', () => {
     for (const [from, html] of pages) {
       for (const [, href] of html.matchAll(/href="([^"]+)"/g)) {
         const { pathname, hash } = new URL(href, `http://x${from}`);
-        if (pathname === '/docs/style.css' || pathname === '/docs' || pathname === '/docs/api/') continue;
+        if (['/docs/style.css', '/docs/icon.svg', '/docs', '/docs/api/'].includes(pathname)) continue;
         const target = pages.get(pathname);
         if (target === undefined || (hash !== '' && !target.includes(`id="${decodeURIComponent(hash.slice(1))}"`)))
           broken.push(`${from}: ${href}`);
@@ -60,8 +60,9 @@ describe('GET /docs', () => {
     expect(broken).toEqual([]);
   });
 
-  it('serves the style sheet and the examples, and answers an unknown page with a problem', async () => {
+  it('serves the style sheet, the icon and the examples, and answers an unknown page with a problem', async () => {
     expect((await get('/docs/style.css')).headers['content-type']).toBe('text/css; charset=utf-8');
+    expect((await get('/docs/icon.svg')).headers['content-type']).toBe('image/svg+xml');
     expect((await get('/docs/examples/strategy.json')).json()).toMatchObject({ name: 'Golden cross' });
     for (const path of ['nothing.md', 'examples/nothing.json', '..%2Fpackage.json'])
       expect((await get(`/docs/${path}`)).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });

@@ -22,6 +22,8 @@ it.runIf(canBrowse)('shows every operation and real examples on /docs/api to ano
       if (protocol !== 'data:' && host !== `candlepool.example:${port}`) outside.push(request.url());
       if (protocol === 'https:') outside.push(request.url());
     });
+    const missing: string[] = [];
+    page.on('response', (response) => response.status() >= 400 && missing.push(response.url()));
     const refused: string[] = [];
     page.on('console', (message) => message.text().includes('Content Security Policy') && refused.push(message.text()));
     await page.goto(`http://candlepool.example:${port}/docs/api/`);
@@ -29,12 +31,18 @@ it.runIf(canBrowse)('shows every operation and real examples on /docs/api to ano
     const { paths } = api.app.swagger() as { paths: Record<string, object> };
     const operations = Object.values(paths).reduce((count, methods) => count + Object.keys(methods).length, 0);
     expect(await page.locator('.opblock').count()).toBe(operations);
+    expect(await page.title()).toBe('API reference · Candlepool');
+    expect(
+      await page.getByRole('link', { name: 'Guides', exact: true }).getAttribute('href', { timeout: 9_000 }),
+    ).toMatch(/\/docs$/);
     const run = page.locator('#operations-Backtests-run_backtest');
     await run.locator('.opblock-summary').click();
     const example = await run.locator('.opblock-section-request-body pre').first().textContent();
     expect(JSON.parse(example!)).toMatchObject({
       config: { timeframe: '1d', signalInstrument: { symbol: 'SPX' }, range: { start: '2009-01-01' } },
     });
+    await page.goto(`http://candlepool.example:${port}/docs`, { waitUntil: 'networkidle' });
+    expect(missing).toEqual([]);
     expect(outside).toEqual([]);
     expect(refused).toEqual([]);
   } finally {

@@ -12,6 +12,8 @@ import type { SweepResult } from '../../src/engine/sweep/sweepResult.ts';
 import { canBrowse, CHROMIUM, FLAGS, openPage, SCREENS, type Screen } from '../support/chromium.ts';
 import { compiled, CROSSING, finished, marketOf, rowsOf, sweepContextFor } from '../support/sweeps.ts';
 
+const MAX_BARS = '/strategyAst/strategy/risk/timeStop/maxBars';
+
 describe.runIf(canBrowse)('the report of a sweep', () => {
   let folder: string;
   let browser: Browser;
@@ -20,7 +22,11 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
     expect(CHROMIUM, 'Chromium is not installed. Run apt-get install chromium.').toBeDefined();
     folder = await mkdtemp(join(tmpdir(), 'candlepool-sweep-report-'));
     const given = {
-      space: { fast: { min: 2, max: 12, step: 2 }, slow: { min: 20, max: 60, step: 10 }, stop: { values: [2, 5] } },
+      space: {
+        fast: { min: 2, max: 12, step: 2 },
+        slow: { min: 20, max: 60, step: 10 },
+        [MAX_BARS]: { values: [30, 60] },
+      },
       method: 'grid',
       walkForward: { kind: 'rolling', folds: 3 },
     };
@@ -61,6 +67,15 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
       expect(tops).toEqual(tops.toSorted((a, b) => a - b));
       expect(await page.locator('#top tr').count()).toBe(1 + result.top.length);
       expect(await page.locator('#heatmap rect').count()).toBeGreaterThanOrEqual(10);
+      expect(await page.locator('#heatmap p').textContent()).toMatch(
+        /^Mean sharpeRatio by color: teal is the best, \d\S+, red the worst, -?\d\S+\.$/,
+      );
+      const [heads, cells] = await Promise.all(
+        ['#top th', '#top tr:nth-child(2) td'].map((cell) => page.locator(cell).allTextContents()),
+      );
+      expect(heads).toEqual(expect.arrayContaining(['rank', 'fast', '…/timeStop/maxBars']));
+      for (const key of ['returnPct', 'maxDrawdown', 'winRate'])
+        expect([key, cells[heads.indexOf(key)]]).toEqual([key, expect.stringMatching(/^-?\d+\.\d %$/)]);
       expect(await page.locator('#marginals svg').count()).toBe(3);
       expect(await page.locator('#cloud circle').count()).toBe(60);
       expect(await page.locator('#fan polyline').count()).toBe(1 + result.curves.length);
@@ -89,13 +104,13 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
     const pairs = page.locator('#pairs select');
     expect(await pairs.locator('option').allTextContents()).toEqual([
       'fast and slow',
-      'fast and stop',
-      'slow and stop',
+      'fast and …/timeStop/maxBars',
+      'slow and …/timeStop/maxBars',
     ]);
     for (const [pair, cells] of [
       ['fast and slow', 30],
-      ['fast and stop', 12],
-      ['slow and stop', 10],
+      ['fast and …/timeStop/maxBars', 12],
+      ['slow and …/timeStop/maxBars', 10],
     ] as const) {
       // prettier-ignore
       await pairs.selectOption({ label: pair });

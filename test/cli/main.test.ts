@@ -96,6 +96,19 @@ it('names every invalid environment variable at once, with exit code 2', async (
     expect(stderr).toContain(name);
 });
 
+it('says what an invalid environment variable may be', async () => {
+  const { stderr } = await runCommand(['serve'], { PORT: '99999', WARM_UP: 'maybe', PUBLIC_URL: 'here' });
+  expect(stderr).toContain(
+    'PORT=99999: give a whole number from 0 to 65535; PUBLIC_URL=here: give an address that begins with http:// or ' +
+      'https://; WARM_UP=maybe: give one of on, off. Correct or unset them;',
+  );
+});
+
+it('answers mcp without a key as wrong usage', async () => {
+  const { code, stderr } = await runCommand(['mcp'], { CANDLEPOOL_API_KEY: '' });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Set CANDLEPOOL_API_KEY or pass --key')]);
+});
+
 it('names a database that does not answer in a sentence, with exit code 1', async () => {
   const { code, stderr } = await runCommand(['workspace', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:1/x' });
   expect(code).toBe(1);

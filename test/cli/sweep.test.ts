@@ -97,6 +97,22 @@ describe('candlepool sweep', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('Unknown member "metod". (Did you mean "method"?)')]);
   });
 
+  it('takes the config from the request where --config is absent, and asks for one that is in neither', async () => {
+    const config = { ...CONFIG, signalInstrument: { symbol: 'SPX' } };
+    await writeFile(file('request.json'), JSON.stringify({ space: { fast: { values: [5] } }, config }));
+    const alone = ['sweep', '--strategy', file('strategy.json'), '--space'];
+    const { code, stdout } = await callCommand([...alone, file('request.json'), '--json']);
+    expect(code).toBe(0);
+    expect(stdout).toBe((await sweep('--space', file('request.json'), '--json')).stdout);
+    const without = await callCommand([...alone, file('space.json')]);
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('--config <file> is required')]);
+  });
+
+  it('prints fractions in percent, as backtest does', async () => {
+    const { stdout } = await sweep('--space', file('space.json'));
+    expect(stdout).toMatch(/^1\t\d+\t\d+\t-?[\d.]+\t-?[\d.]+ %\t[\d.]+ %\t\d+\t/m);
+  });
+
   it('says once that no variant can win', async () => {
     const constraints = [{ left: 'totalPositions', op: 'gte', right: 30_000 }];
     await writeFile(file('request.json'), JSON.stringify({ space: { fast: { values: [5] } }, constraints }));

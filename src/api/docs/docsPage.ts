@@ -74,6 +74,7 @@ function html(title: string, pages: readonly Page[], body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title === 'Candlepool' ? title : `${title} · Candlepool`}</title>
 <link rel="stylesheet" href="/docs/style.css">
+<link rel="icon" href="/docs/icon.svg">
 </head>
 <body>
 <nav><a href="/docs">Candlepool</a>${links.join('')} <a href="/docs/api/">API reference</a></nav>

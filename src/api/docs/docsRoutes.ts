@@ -34,7 +34,7 @@ export const PAGES: readonly Page[] = [
   { file: 'architecture.md', title: 'Architecture', about: 'One backtest through the code, file by file.' },
   { file: 'performance.md', title: 'Performance', about: 'What a backtest costs, what made it cheaper, what did not.' },
 ];
-const EXAMPLES: ReadonlySet<string> = new Set(['strategy.json', 'config.json']);
+const EXAMPLES: ReadonlySet<string> = new Set(['strategy.json', 'config.json', 'sweep.json']);
 
 /** The pages hold text and one style sheet; nothing runs, and nothing is fetched from elsewhere. */
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -50,14 +50,11 @@ export function docsRoutes(app: App): void {
   app.get('/docs', hidden, sendIndex);
   app.get('/', hidden, async (_request, reply) => reply.redirect('/docs'));
 
-  app.get('/docs/style.css', hidden, async (request, reply) =>
-    sendTagged(
-      request,
-      reply,
-      tagged(await readFile(join(import.meta.dirname, 'docs.css'), 'utf8')),
-      'text/css; charset=utf-8',
-    ),
-  );
+  const assets = { 'style.css': ['docs.css', 'text/css; charset=utf-8'], 'icon.svg': ['icon.svg', 'image/svg+xml'] };
+  for (const [name, [file, type]] of Object.entries(assets))
+    app.get(`/docs/${name}`, hidden, async (request, reply) =>
+      sendTagged(request, reply, tagged(await readFile(join(import.meta.dirname, file), 'utf8')), type),
+    );
 
   app.get('/docs/:name', { schema: { hide: true, params: Name } }, async (request, reply) => {
     const page = PAGES.find(({ file }) => file === request.params.name);

@@ -1,4 +1,6 @@
 // OpenAPI: the description of the service, made from the routes' own schemas, and the reference page that shows it.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi';
@@ -24,6 +26,8 @@ const DOCS_POLICY = {
   'style-src': ["'self'", "'unsafe-inline'"],
 };
 
+const readDocsFile = (name: string): Promise<Buffer> => readFile(join(import.meta.dirname, '..', 'docs', name));
+
 /** Before the first route: the plugin learns the routes as they are put on the app. */
 export async function describeRoutes(app: App): Promise<void> {
   await app.register(fastifyZodOpenApiPlugin);
@@ -33,6 +37,7 @@ export async function describeRoutes(app: App): Promise<void> {
       info: { title: 'Candlepool', version: VERSION, description: DESCRIPTION },
       // Clients resolve it against the address they read this from.
       servers: [{ url: '/' }],
+      externalDocs: { url: '/docs', description: 'Guides' },
       tags: [
         { name: 'Discovery', description: 'What this is, who you are, what a strategy may say.' },
         { name: 'Templates', description: 'Strategies that are ready to copy.' },
@@ -57,6 +62,21 @@ export async function describeRoutes(app: App): Promise<void> {
     routePrefix: '/docs/api',
     staticCSP: DOCS_POLICY,
     uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0 },
+    logo: { type: 'image/svg+xml', content: await readDocsFile('logo.svg') },
+    theme: {
+      title: 'API reference · Candlepool',
+      favicon: [
+        {
+          filename: 'icon.svg',
+          rel: 'icon',
+          type: 'image/svg+xml',
+          sizes: 'any',
+          content: await readDocsFile('icon.svg'),
+        },
+      ],
+      // The field that loads another document, which the policy above would refuse.
+      css: [{ filename: 'topbar.css', content: '.swagger-ui .topbar .download-url-wrapper { visibility: hidden }' }],
+    },
   });
 }
 

@@ -77,3 +77,6 @@ export const FLAT_DESCRIPTIONS: Readonly<Record<FlatKey, string>> = {
   fundingPaid: money('Funding paid, net of what was received.'),
   totalNotional: money('Quantity · fill price, over all fills.'),
 };
+
+/** Whether people read the key in percent. */
+export const isFraction = (key: FlatKey): boolean => FLAT_DESCRIPTIONS[key].includes('A fraction');

@@ -1,5 +1,5 @@
 // The drawings of a sweep's report; runs in a browser, on the JSON in the page.
-const { result, heatmaps, cloud } = JSON.parse(document.getElementById('data').textContent);
+const { result, heatmaps, cloud, names, fractions } = JSON.parse(document.getElementById('data').textContent);
 const byId = (id) => document.getElementById(id);
 const element = (name, text, className) => {
   const made = document.createElement(name);
@@ -35,8 +35,8 @@ const number = (value) =>
       ? Number(value.toPrecision(4)).toString()
       : String(value);
 const percent = (value) => (value === null || value === undefined ? '–' : (100 * value).toFixed(1) + ' %');
-const isShare = (key) => /Pct$|Drawdown$|^cagr$|^winRate$/.test(key);
-const shown = (key, value) => (isShare(key) ? percent(value) : number(value));
+const shown = (key, value) => (fractions.includes(key) ? percent(value) : number(value));
+const variants = (count) => count + (count === 1 ? ' variant' : ' variants');
 const key = result.objective.key;
 const sign = result.objective.direction === 'maximize' ? 1 : -1;
 // `texts` are the columns that are not numbers.
@@ -73,8 +73,8 @@ const colorScale = (values) => {
 byId('headline').textContent =
   result.method +
   ', ' +
-  result.evaluated +
-  ' variants by ' +
+  variants(result.evaluated) +
+  ' by ' +
   key +
   (result.failures.count ? ', ' + result.failures.count + ' failed' : '');
 for (const { code, message } of result.warnings) {
@@ -83,14 +83,14 @@ for (const { code, message } of result.warnings) {
   byId('warnings').append(note);
 }
 if (result.top.length > 0) {
-  const names = Object.keys(result.top[0].params);
+  const params = Object.keys(result.top[0].params);
   const metrics = Object.keys(result.top[0].metrics);
   byId('top').append(
     table(
-      ['', ...names, ...metrics, 'deflated Sharpe', 'plateau'],
+      ['rank', ...params.map((name) => names[name]), ...metrics, 'deflated Sharpe', 'plateau'],
       result.top.map((row) => [
         row.rank,
-        ...names.map((name) => number(row.params[name])),
+        ...params.map((name) => number(row.params[name])),
         ...metrics.map((name) => shown(name, row.metrics[name])),
         percent(row.deflatedSharpe),
         row.plateau.score === null ? '–' : percent(row.plateau.score) + (row.plateau.isCliff ? ' cliff' : ''),
@@ -120,11 +120,11 @@ const drawHeatmap = (map) => {
       svg.append(
         hint(
           box,
-          map.x.name +
+          names[map.x.name] +
             ' ' +
             number(map.x.values[column]) +
             ', ' +
-            map.y.name +
+            names[map.y.name] +
             ' ' +
             number(map.y.values[line]) +
             ': mean ' +
@@ -132,8 +132,7 @@ const drawHeatmap = (map) => {
             ', best ' +
             shown(key, map.best[line][column]) +
             ', ' +
-            map.variants[line][column] +
-            ' variants',
+            variants(map.variants[line][column]),
         ),
       );
     }),
@@ -146,15 +145,30 @@ const drawHeatmap = (map) => {
   map.y.values.forEach((value, line) => {
     if (line % everyY === 0) svg.append(label(left - 6, top + (lines - 0.5 - line) * tall + 4, number(value), 'end'));
   });
-  svg.append(label(left + (width - left) / 2, top + lines * tall + 32, map.x.name), label(0, 11, map.y.name, 'start'));
-  byId('heatmap').replaceChildren(svg);
+  svg.append(
+    label(left + (width - left) / 2, top + lines * tall + 32, names[map.x.name]),
+    label(0, 11, names[map.y.name], 'start'),
+  );
+  const means = map.mean.flat().filter((value) => value !== null);
+  const [worst, best] = [Math.min, Math.max].map((extreme) => sign * extreme(...means.map((value) => sign * value)));
+  const legend =
+    means.length === 0
+      ? 'No variant has a value.'
+      : 'Mean ' +
+        key +
+        ' by color: teal is the best, ' +
+        shown(key, best) +
+        ', red the worst, ' +
+        shown(key, worst) +
+        '.';
+  byId('heatmap').replaceChildren(element('p', legend), svg);
 };
 let redrawHeatmap = () => {};
 if (heatmaps.length > 0) {
   const select = element('select');
   select.setAttribute('aria-label', 'Two parameters');
   heatmaps.forEach((map, index) => {
-    const option = element('option', map.x.name + ' and ' + map.y.name);
+    const option = element('option', names[map.x.name] + ' and ' + names[map.y.name]);
     option.value = index;
     select.append(option);
   });
@@ -181,7 +195,7 @@ for (const marginal of result.marginals) {
   if (points.length === 0) continue;
   const box = element('div');
   box.append(
-    element('strong', marginal.name),
+    element('strong', names[marginal.name]),
     element('span', marginal.influence === null ? '' : ', explains ' + percent(marginal.influence)),
   );
   const svg = shape('svg', { viewBox: '0 0 300 150', role: 'img' });
@@ -263,7 +277,10 @@ const drawCloud = () => {
     label(width - 10, 332, percent(x.high), 'end'),
     label(64 + (width - 74) / 2, 350, 'maximum drawdown'),
   );
-  byId('cloud').replaceChildren(svg);
+  byId('cloud').replaceChildren(
+    element('p', 'Colored by the rank of ' + key + ', from red to teal. The best variants are outlined.'),
+    svg,
+  );
 };
 
 const drawFan = () => {
@@ -331,7 +348,7 @@ if (result.walkForward) {
         day(fold.test.start),
         day(fold.test.end),
         Object.entries(fold.params)
-          .map(([name, value]) => name + ' ' + number(value))
+          .map(([name, value]) => names[name] + ' ' + number(value))
           .join(', '),
         shown(key, fold.inSample),
         shown(key, fold.outOfSample),

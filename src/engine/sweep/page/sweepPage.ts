@@ -2,10 +2,12 @@
 // mode too.
 import { html, htmlPage, section, type Html } from '../../report/page/html.ts';
 import type { FlatKey } from '../../report/flatSummary.ts';
+import { isFraction } from '../../report/summaryDescriptions.ts';
 import { heatmapOf, type Heatmap } from '../landscape.ts';
 import type { SweepContext } from '../shard.ts';
 import { objectiveOf } from '../sweepJob.ts';
 import type { SweepResult } from '../sweepResult.ts';
+import { shownNames } from '../shownNames.ts';
 import type { RankingRows } from '../rankingRows.ts';
 import { metricOf } from '../sweepRows.ts';
 
@@ -36,6 +38,8 @@ export function sweepPage(
   assets: SweepPageAssets,
 ): string {
   const data = {
+    names: shownNames(context.space.dimensions.map(({ name }) => name)),
+    fractions: [result.objective.key, ...SHOWN].filter(isFraction),
     result: {
       ...result,
       top: result.top.map(({ metrics, ...row }) => ({ ...row, metrics: shownOf(metrics, result.objective.key) })),
