@@ -31,21 +31,50 @@ export function createRun(
   policy: AmbiguityFallback,
   budget = new TradeBudget(input.bars.length, input.control),
 ): Run {
-  const { bars, config, risk, start, end } = input;
+  const history = recordedHistory(input);
+  const run = newRun(input, policy, history, newRecords(input, history.length > 0, budget));
+  run.state.attach(run);
+  return run;
+}
+
+/** Where a run records what its result is made from. */
+type Records = Pick<Run, 'reads' | 'marks' | 'equity' | 'inPosition' | 'trades'>;
+
+/** @param readsState then earlier equity is read as well, so all of it is kept */
+function newRecords(input: SimulationInput, readsState: boolean, budget: TradeBudget): Records {
+  const { bars, config, scratch, start, end } = input;
+  const reads = readsState ? EVERYTHING : (input.reads ?? EVERYTHING);
+  const streamed = readsState ? null : (scratch?.streamed ?? null);
   // A warm-up longer than the data leaves nothing to evaluate.
   const rows = Math.max(0, end - start);
+  const equity = equityColumn(scratch, streamed === null ? rows : 0);
+  return {
+    reads,
+    marks:
+      streamed === null
+        ? new Marks(equity, start, bars.close, reads.marks)
+        : new StreamedMarks(start, bars.close, streamed, config.initialBalance),
+    equity,
+    inPosition: inPositionBits(scratch, rows),
+    trades: (scratch?.trades ?? new TradeLog()).clear(reads.trades, budget),
+  };
+}
+
+/** One literal makes every run, so that all runs have one hidden class: the loop is compiled for that one. */
+function newRun(
+  input: SimulationInput,
+  policy: AmbiguityFallback,
+  history: readonly RecordedHistory[],
+  { reads, marks, equity, inPosition, trades }: Records,
+): Run {
+  const { bars, config, start } = input;
   const children = barsToDrill(input);
-  const history = recordedHistory(input);
-  const reads = history.length > 0 ? EVERYTHING : (input.reads ?? EVERYTHING);
-  // Rules over state read earlier equity, so all of it is kept.
-  const streamed = history.length > 0 ? null : (input.scratch?.streamed ?? null);
-  const equity = equityColumn(input.scratch, streamed === null ? rows : 0);
-  const decisions = decisionsOf(bars.timeframe, policy);
   const exits = input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority);
-  const run: Run = {
+  const decisions = decisionsOf(bars.timeframe, policy);
+  return {
     input,
     bars,
-    end,
+    end: input.end,
     children,
     policy,
     walked: { first: 0, index: -1 },
@@ -60,6 +89,7 @@ export function createRun(
     exitFill: { quantity: NaN, price: NaN, isSlipped: false, role: 'taker', reason: 'signal', rule: null, order: null },
     closing: { price: NaN, quantity: NaN, entryFee: NaN, exitFee: NaN, slippage: NaN, pnl: NaN },
     sizing: sizingOf(input),
+
     positions: [],
     closed: [],
     blanks: [],
@@ -68,21 +98,20 @@ export function createRun(
     marketEntry: { id: 0, rule: 0, signalRow: 0, price: NaN, lastRow: 0, levels: NO_LEVELS },
     pending: input.entries.map(() => null),
     pendingCount: 0,
+
     ledger: createLedger(config.initialBalance),
     fees: createFeeSchedule(config.execution.feeModel),
     slippage: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
     slippageCost: 0,
     fundingPaid: 0,
-    marks:
-      streamed === null
-        ? new Marks(equity, start, bars.close, reads.marks)
-        : new StreamedMarks(start, bars.close, streamed, config.initialBalance),
+
+    marks,
     equity,
-    inPosition: inPositionBits(input.scratch, rows),
-    trades: (input.scratch?.trades ?? new TradeLog()).clear(reads.trades, budget),
+    inPosition,
+    trades,
     reads,
     readsState: history.length > 0,
-    hasLevels: hasLevels(risk),
+    hasLevels: hasLevels(input.risk),
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
     kernels: kernelsUnder(bars.high, bars.low),
     roundTrips: roundTripsOf(input, exits, children),
@@ -92,14 +121,14 @@ export function createRun(
     openSince: start,
     lastFullExitRow: -Infinity,
     isOver: false,
+
     counts: noCounts(input.entries),
     ambiguous: noAmbiguousBars(),
+
     state: new StateReader(),
     history,
     memories: new Map(history.map(({ node, memory }) => [node, memory])),
   };
-  run.state.attach(run);
-  return run;
 }
 
 /** The bars to drill into: resampled ones say nothing that the base bars do not. */
