@@ -13,8 +13,8 @@ const TICKETS = {
 
 /** A ticket fails only when Postgres does; when its attempts are used up, `repairTickets` adds another. */
 const TICKET_ATTEMPTS = 5;
-/** A ticket or job that a busy process leaves to others is hidden for this long. */
-export const LEFT_MS = 500;
+/** A ticket or job that a busy process passes on is hidden for this long. */
+export const PASS_ON_MS = 500;
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;
 
@@ -24,25 +24,25 @@ export async function addTickets(sql: Queryable, count: number): Promise<void> {
 }
 
 /**
- * Leaves due work to another process, or to this one a little later. One such ticket is enough, so none is added while
- * the last of this process still waits to be seen.
+ * The ticket of a busy process: passes due work on to another process, or to this one a little later. One such ticket
+ * is enough, so none is added while the last of this process still waits to be seen.
  */
-export class TicketLeaver {
+export class PassedOnTicket {
   readonly #sql: Queryable;
-  #leftAt = -Infinity;
+  #addedAt = -Infinity;
 
   constructor(sql: Queryable) {
     this.#sql = sql;
   }
 
-  async leave(): Promise<void> {
+  async add(): Promise<void> {
     const now = performance.now();
-    if (now - this.#leftAt < LEFT_MS / 2) return;
-    this.#leftAt = now;
+    if (now - this.#addedAt < PASS_ON_MS / 2) return;
+    this.#addedAt = now;
     try {
-      await addJobs(this.#sql, TICKET_TASK, {}, 1, TICKET_ATTEMPTS, LEFT_MS, 'left');
+      await addJobs(this.#sql, TICKET_TASK, {}, 1, TICKET_ATTEMPTS, PASS_ON_MS, 'left');
     } catch (error) {
-      this.#leftAt = -Infinity;
+      this.#addedAt = -Infinity;
       throw error;
     }
   }

@@ -5,8 +5,8 @@ import { COST_PER_SHARE, QUICK_COST, RUNS_PER_SHARE, divide } from './shares.ts'
 /** Where claims come from; the database, or a test. */
 export interface ClaimSource {
   claimDue(maxRuns: number, maxCost: number, only?: ClaimFilter): Promise<Claimed>;
-  /** Backtests that the claim itself completed. */
-  copied(ids: readonly string[]): Promise<void>;
+  /** Notifies those who wait for backtests that the claim itself completed, with the result of an equal one. */
+  notifyCopied(ids: readonly string[]): Promise<void>;
 }
 
 type Share = readonly Claim[];
@@ -117,7 +117,7 @@ export class Claimer {
 
   async #handOut(claimed: Claimed, count: number, isQuick = false): Promise<void> {
     const { runs, copiedIds } = claimed;
-    if (copiedIds.length > 0) await this.#source.copied(copiedIds);
+    if (copiedIds.length > 0) await this.#source.notifyCopied(copiedIds);
     for (const share of divide(runs, count)) {
       // A waiter that `close` has sent away gets none: the claims go back with all others of the process.
       if (this.#waiting.length === 0) break;

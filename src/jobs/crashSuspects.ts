@@ -35,7 +35,7 @@ const START_AGAIN_MS = 1_000;
 
 export class CrashSuspects {
   readonly #parts: CrashSuspectParts;
-  readonly #lanes = new Set<Lane>();
+  readonly #processes = new Set<SuspectProcess>();
   /** Workspaces that have a suspect running here: each runs its own one after the other. */
   readonly #running = new Set<string>();
   readonly #events = new EventEmitter<{ look: []; idle: [] }>();
@@ -51,10 +51,10 @@ export class CrashSuspects {
   /** Call it when suspects are waiting: an idle process takes one, or another process is started. */
   look(): void {
     if (this.#isLooking || this.#closing.signal.aborted) return;
-    if ([...this.#lanes].some(({ isBusy }) => !isBusy)) return void this.#events.emit('look');
-    if (this.#lanes.size >= this.#parts.maxProcesses) return;
+    if ([...this.#processes].some(({ isBusy }) => !isBusy)) return void this.#events.emit('look');
+    if (this.#processes.size >= this.#parts.maxProcesses) return;
     this.#isLooking = true;
-    void this.#addLane().finally(() => (this.#isLooking = false));
+    void this.#addProcess().finally(() => (this.#isLooking = false));
   }
 
   /** Claims no more, and ends the processes after `finishMs`; what still runs then is left to be given back. */
@@ -62,23 +62,25 @@ export class CrashSuspects {
     this.#closing.abort();
     if (this.#running.size > 0)
       await once(this.#events, 'idle', { signal: AbortSignal.timeout(finishMs) }).catch(() => {});
-    for (const { process } of this.#lanes) process.end();
+    for (const process of this.#processes) process.end();
   }
 
-  async #addLane(): Promise<void> {
+  async #addProcess(): Promise<void> {
     const { sql, workerId, log } = this.#parts;
     try {
       if (!(await areCrashSuspectsWaiting(sql, workerId, [...this.#running]))) return;
-      const lane: Lane = { process: new SuspectProcess(this.#parts.start()), isBusy: false };
-      this.#lanes.add(lane);
-      void this.#work(lane).catch((error: unknown) => log.warn({ err: error }, 'crash suspects are left for a moment'));
+      const process = new SuspectProcess(this.#parts.start());
+      this.#processes.add(process);
+      void this.#runSuspects(process).catch((error: unknown) =>
+        log.warn({ err: error }, 'crash suspects are left for a moment'),
+      );
     } catch (error) {
       log.warn({ err: error }, 'crash suspects could not be looked for, trying again');
     }
   }
 
-  async #work(lane: Lane): Promise<void> {
-    const { process } = lane;
+  /** Runs one suspect after the other in `process`, until there are none or it ends. */
+  async #runSuspects(process: SuspectProcess): Promise<void> {
     try {
       if (!(await process.answered())) {
         await sleep(START_AGAIN_MS, undefined, { signal: this.#closing.signal });
@@ -87,17 +89,17 @@ export class CrashSuspects {
       while (!process.hasEnded && !this.#closing.signal.aborted) {
         const claim = await this.#claim();
         if (claim === undefined) {
-          if (!(await this.#isWoken(process))) return;
+          if (!(await this.#waitForLook(process))) return;
           continue;
         }
-        lane.isBusy = true;
+        process.isBusy = true;
         // Those of other workspaces need not wait for this one.
         this.look();
         await this.#run(process, claim);
-        lane.isBusy = false;
+        process.isBusy = false;
       }
     } finally {
-      this.#lanes.delete(lane);
+      this.#processes.delete(process);
       process.end();
       this.look();
     }
@@ -131,7 +133,7 @@ export class CrashSuspects {
   }
 
   /** Waits for the next call of `look`; false when none came for IDLE_MS, or the process is to end. */
-  #isWoken(process: SuspectProcess): Promise<boolean> {
+  #waitForLook(process: SuspectProcess): Promise<boolean> {
     const signal = AbortSignal.any([AbortSignal.timeout(IDLE_MS), this.#closing.signal, process.ended]);
     return once(this.#events, 'look', { signal }).then(
       () => true,
@@ -140,13 +142,10 @@ export class CrashSuspects {
   }
 }
 
-/** A process, which runs one suspect after the other. */
-interface Lane {
-  readonly process: SuspectProcess;
-  isBusy: boolean;
-}
-
+/** A process that runs one suspect after the other. */
 class SuspectProcess {
+  /** Whether it has been given a suspect to run; one without looks for one. */
+  isBusy = false;
   readonly #child: ChildProcess;
   readonly #ended = new AbortController();
 

@@ -44,14 +44,14 @@ const emptyRun = (claim: Claim): Omit<FinishedRun, 'status' | 'error'> => ({
   ...NOTHING_DONE,
 });
 
-/** A claim that ends without having run. */
+/** What is stored of a claim that fails without having run. */
 export const finishedWith = (claim: Claim, error: RunError): FinishedRun => ({
   ...emptyRun(claim),
   status: 'failed',
   error,
 });
 
-/** `isCopy`: an equal backtest of the same share already has the result. */
+/** @param isCopy an equal backtest of the same share already has the result */
 export function claimOutcomeOf(
   claim: Claim,
   outcome: PoolOutcome,

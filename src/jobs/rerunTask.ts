@@ -73,7 +73,7 @@ export async function runRerun(parts: RerunParts, rerunId: string): Promise<void
   // It may have been begun before the database was away.
   await deleteRerunChunks(sql, rerunId);
   const file = new KeptFile(sql, rerunId, parts.maxFileBytes);
-  const made = await answer(parts, rerun, file);
+  const made = await runRequest(parts, rerun, file);
   if (made === 'elsewhere') return addRerunJob(sql, rerunId, rerun.workspaceId, ELSEWHERE_MS);
   if (!made.ok) await deleteRerunChunks(sql, rerunId);
   const { backtestId } = rerun;
@@ -123,14 +123,15 @@ const tooLarge = (maxBytes: number): RunError => ({
     'timeframe, or ask for Arrow, which takes the least room.',
 });
 
-async function answer(parts: RerunParts, rerun: Rerun, file: KeptFile): Promise<RerunOutcome | 'elsewhere'> {
+/** @returns `elsewhere` when the inputs are missing here, but another worker may have them */
+async function runRequest(parts: RerunParts, rerun: Rerun, file: KeptFile): Promise<RerunOutcome | 'elsewhere'> {
   const { snapshots, runs, missing } = await parts.inputs.read([{ ...rerun, id: rerun.backtestId }]);
   if (missing.length > 0) {
     const missingEverywhere = await parts.noteMissing(missing);
     if (!missing.some((name) => missingEverywhere.has(name))) return 'elsewhere';
   }
   const [run] = runs;
-  if (!isPoolRun(run)) return refused(run);
+  if (!isPoolRun(run)) return failed(run);
   const { request, tier, workspaceId: owner } = rerun;
   const batch = { snapshots, runs: [{ ...run, owner, timeLimitMs: 1_000 * TIER_LIMITS[tier].runSeconds }] };
   return request.kind === 'artifact' ? buildArtifact(parts, rerun, request, batch, file) : verify(parts, rerun, batch);
@@ -157,9 +158,9 @@ async function buildArtifact(
 
 async function verify({ pool }: RerunParts, rerun: Rerun, batch: PoolBatch): Promise<RerunOutcome> {
   const [outcome] = await pool.run(batch).outcomes;
-  if (outcome.kind === 'failed') return refused(outcome.error);
+  if (outcome.kind === 'failed') return failed(outcome.error);
   if (outcome.kind === 'stopped')
-    return refused({ code: 'RESOURCE_LIMIT', path: '', message: `The rerun was stopped (${outcome.reason}).` });
+    return failed({ code: 'RESOURCE_LIMIT', path: '', message: `The rerun was stopped (${outcome.reason}).` });
   const { reproducibility } = decodeDetail(outcome.result.detail);
   const { engineVersion } = decodeDetail(rerun.detail).reproducibility;
   const isOfOtherEngine = engineVersion !== reproducibility.engineVersion && isSameResult(rerun, outcome.result);
@@ -177,4 +178,4 @@ function isSameResult(stored: Pick<Rerun, 'summary' | 'detail' | 'trades'>, made
   );
 }
 
-const refused = (error: RunError): RerunOutcome => ({ ok: false, error });
+const failed = (error: RunError): RerunOutcome => ({ ok: false, error });

@@ -10,7 +10,15 @@ import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
 import { notify } from '../db/notifications.ts';
 import { MAX_KEPT_BYTES } from '../db/reruns.ts';
 import type { WorkerTotals } from '../db/workerProcesses.ts';
-import { LEFT_MS, RERUN_TASK, SWEEP_TASK, TICKET_TASK, TicketLeaver, addRerunJob, addTickets } from '../db/tickets.ts';
+import {
+  PASS_ON_MS,
+  PassedOnTicket,
+  RERUN_TASK,
+  SWEEP_TASK,
+  TICKET_TASK,
+  addRerunJob,
+  addTickets,
+} from '../db/tickets.ts';
 import { createPool, QUICK_THREADS, reliefThreads } from '../engine/index.ts';
 import type { Pool, PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
@@ -80,7 +88,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   const predecessor = await settings.begin?.();
   const outages = new Outages(url, log);
   const parts = partsOf(settings, connections, { workerId: id, pool, log, outlast: outages.outlast });
-  await watch(parts, stack);
+  await startBackgroundWork(parts, stack);
   // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
   const graphile = await openGraphile(settings, parts, outages, registered.promise, stack);
@@ -173,7 +181,10 @@ function partsOf(settings: WorkerSettings, { sql, claims, results }: Connections
 }
 
 /** What goes on beside the tasks, until `stack` is disposed of; then claims that are left go back. */
-async function watch({ sql, workerId, executor, sweeps, source, log }: WorkerParts, stack: AsyncDisposableStack) {
+async function startBackgroundWork(
+  { sql, workerId, executor, sweeps, source, log }: WorkerParts,
+  stack: AsyncDisposableStack,
+): Promise<void> {
   stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, workerId)).catch(() => {}));
   stack.use(await listenForCancels(sql, log, executor, sweeps));
   stack.use(watchProgress(sql, executor, log));
@@ -209,17 +220,17 @@ const claimsOf = (sql: Sql, claims: Sql, workerId: string, suspects: CrashSuspec
     if (claimed.hasCrashSuspects) suspects?.look();
     return claimed;
   },
-  copied: (ids) => notify(sql, 'changed', ids),
+  notifyCopied: (ids) => notify(sql, 'changed', ids),
 });
 
 /** What Graphile Worker calls; each task waits until the process is registered. */
 function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {
   const { sql, claimer, executor, sweeps, reruns, runOneRerun, outlast } = parts;
-  const leaver = new TicketLeaver(sql);
+  const passedOn = new PassedOnTicket(sql);
   return {
     [TICKET_TASK]: async () => {
       await registered;
-      await outlast(() => workOff(sql, claimer, executor, leaver));
+      await outlast(() => runDueShares(sql, claimer, executor, passedOn));
     },
     [SWEEP_TASK]: async () => {
       await registered;
@@ -230,20 +241,20 @@ function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {
       const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
       const isTaken = await reruns.take(workspaceId, rerunId, runOneRerun);
       // This process is busy with others.
-      if (!isTaken) await outlast(() => addRerunJob(sql, rerunId, workspaceId, LEFT_MS));
+      if (!isTaken) await outlast(() => addRerunJob(sql, rerunId, workspaceId, PASS_ON_MS));
     },
   };
 }
 
-/** What a ticket does: takes shares of due work until nothing is due. */
-async function workOff(sql: Sql, claimer: Claimer, executor: Executor, leaver: TicketLeaver): Promise<void> {
+/** What a ticket does: runs shares of due work until nothing is due. */
+async function runDueShares(sql: Sql, claimer: Claimer, executor: Executor, passedOn: PassedOnTicket): Promise<void> {
   const until = performance.now() + TICKET_MS;
   while (await claimer.takeShare((share) => executor.run(share))) {
     if (performance.now() > until) return addTickets(sql, 1);
   }
   // A stopping process leaves due work to others, which need a ticket for it.
   if (claimer.isClosed) await addTickets(sql, 1);
-  else if (claimer.isFull) await leaver.leave();
+  else if (claimer.isFull) await passedOn.add();
 }
 
 /** Lets runs finish, then returns unfinished ones to the queue. */

@@ -15,7 +15,7 @@ import {
 } from '../db/sweepShards.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { readSweepShards } from '../db/sweeps.ts';
-import { addSweepTickets, LEFT_MS } from '../db/tickets.ts';
+import { addSweepTickets, PASS_ON_MS } from '../db/tickets.ts';
 import { decodeRows, historyOf, joinRankingRows, objectiveOf, rankingRows, spaceOf } from '../engine/index.ts';
 import type {
   PartRun,
@@ -89,7 +89,7 @@ export class SweepRunner {
    * tickets.
    */
   async work(): Promise<void> {
-    if (this.#active.size >= this.#pool.threads) return addSweepTickets(this.#sql, 1, LEFT_MS);
+    if (this.#active.size >= this.#pool.threads) return addSweepTickets(this.#sql, 1, PASS_ON_MS);
     const until = performance.now() + TICKET_MS;
     while (!this.#isStopping) {
       const claim = await claimShard(this.#sql, this.#workerId);

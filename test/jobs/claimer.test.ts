@@ -30,7 +30,7 @@ function source(answers: Claimed[]) {
       await Promise.resolve();
       return answers.shift() ?? nothing;
     },
-    copied: async (ids: readonly string[]) => void calls.push(`copied ${ids.join()}`),
+    notifyCopied: async (ids: readonly string[]) => void calls.push(`copied ${ids.join()}`),
   };
 }
 
