@@ -1,7 +1,7 @@
 // The agent view: a backtest's detail cut to a number of bytes, ranked by use, with a list of what was left out.
 import { z } from 'zod';
 import { jsonBytes, MEMBER_BYTES } from '../http/jsonBytes.ts';
-import { significant, SIGNIFICANT_DIGITS } from '../http/significant.ts';
+import { SIGNIFICANT_DIGITS, toSignificant } from '../http/significant.ts';
 import { readFirstOf } from './backtestBodies.ts';
 import { BacktestDetail } from './backtestSchemas.ts';
 
@@ -55,48 +55,52 @@ interface Part {
 
 /** At most `maxBytes` of JSON in UTF-8. Without a result it is the detail without its config. */
 export function agentView(detail: BacktestDetail, maxBytes: number): Json {
-  const { id, status, error, progress, warnings, links, result, reproducibility } = detail;
-  const summary = significant(result?.summaryJson ?? {}) as Json;
+  const { id, status, error, progress, result } = detail;
+  const summary = toSignificant(result?.summaryJson ?? {}) as Json;
   const head = { id, status, error };
-  const trace = traceOf(summary);
-  const rules = rulesOf(summary);
   const core = result ? fittingCore(summary, maxBytes - jsonBytes(head) - LIST_BYTES - READ_FIRST_BYTES) : {};
   // The progress of what has ended says nothing.
   const rest = result ? core : error ? {} : { progress };
   const readFirst = result ? Object.keys(core).map((name) => `/${name}`) : [...readFirstOf(detail)];
   const view: Record<string, unknown> = { ...head, readFirst, ...rest };
-  const known = new Set<string>([...HEADLINES, 'strategyTrace', 'ruleStatsSummary', 'equityPreview']);
-  const parts: Part[] = [
-    { name: 'warnings', value: significant(warnings) },
-    { name: 'nearMisses', value: trace.nearMisses, maxItems: NEAR_MISSES },
-    { name: 'neverTogether', value: rules.pairwiseNeverTogether },
-    { name: 'tradesByRule', value: rules.tradesByRule },
-    { name: 'effectiveSettings', value: significant(detail.effectiveSettings) },
-    { name: 'links', value: links },
-    { name: 'artifactUrls', value: result?.artifactUrls },
-    ...Object.entries(summary).flatMap(([name, value]) => (known.has(name) ? [] : [{ name, value }])),
-    { name: 'samples', value: trace.samples },
-    { name: 'resolvedConfig', value: significant(detail.resolvedConfig) },
-    { name: 'reproducibility', value: reproducibility },
-    { name: 'equityPreview', value: summary.equityPreview },
-  ];
-  const omitted = missingOf(core, summary);
+  const omitted = omittedOfCore(core, summary);
   let left = maxBytes - jsonBytes(view) - LIST_BYTES;
-  for (const { name, value, maxItems } of parts) {
+  for (const { name, value, maxItems } of partsByUse(detail, summary)) {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
     const wanted: unknown = Array.isArray(value) ? value.slice(0, maxItems) : value;
-    const fitting = cut(wanted, left - name.length - MEMBER_BYTES);
+    const fitting = fittingPart(wanted, left - name.length - MEMBER_BYTES);
     if (fitting === undefined) {
       omitted.push(name);
       continue;
     }
     view[name] = fitting;
     left -= jsonBytes(fitting) + name.length + MEMBER_BYTES;
-    const rest = Array.isArray(value) ? beyond(name, fitting as unknown[], value) : undefined;
-    if (rest !== undefined) omitted.push(rest);
+    const unshown = Array.isArray(value) ? unshownItems(name, fitting as unknown[], value) : undefined;
+    if (unshown !== undefined) omitted.push(unshown);
   }
-  view.omitted = shortened(omitted);
+  view.omitted = shortenedNames(omitted);
   return view;
+}
+
+/** What is shown beside the core, as far as there is room: the most useful first. */
+function partsByUse({ warnings, links, result, reproducibility, ...detail }: BacktestDetail, summary: Json): Part[] {
+  const { nearMisses, samples } = traceOf(summary);
+  const { pairwiseNeverTogether, tradesByRule } = rulesOf(summary);
+  const shownElsewhere = new Set<string>([...HEADLINES, 'strategyTrace', 'ruleStatsSummary', 'equityPreview']);
+  return [
+    { name: 'warnings', value: toSignificant(warnings) },
+    { name: 'nearMisses', value: nearMisses, maxItems: NEAR_MISSES },
+    { name: 'neverTogether', value: pairwiseNeverTogether },
+    { name: 'tradesByRule', value: tradesByRule },
+    { name: 'effectiveSettings', value: toSignificant(detail.effectiveSettings) },
+    { name: 'links', value: links },
+    { name: 'artifactUrls', value: result?.artifactUrls },
+    ...Object.entries(summary).flatMap(([name, value]) => (shownElsewhere.has(name) ? [] : [{ name, value }])),
+    { name: 'samples', value: samples },
+    { name: 'resolvedConfig', value: toSignificant(detail.resolvedConfig) },
+    { name: 'reproducibility', value: reproducibility },
+    { name: 'equityPreview', value: summary.equityPreview },
+  ];
 }
 
 interface Core {
@@ -152,17 +156,17 @@ const pick = (from: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]));
 const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
-/** The lists that the core shortens. */
-function missingOf(core: Partial<Core>, summary: Json): string[] {
+/** What the core leaves out of its lists. */
+function omittedOfCore(core: Partial<Core>, summary: Json): string[] {
   const lists = [
     ['diagnosis', core.diagnosis, listOf(traceOf(summary).diagnosis)],
     ['rules', core.rules, listOf(rulesOf(summary).rules)],
   ] as const;
-  return lists.flatMap(([name, shown, all]) => (shown && beyond(name, shown, all)) ?? []);
+  return lists.flatMap(([name, shown, all]) => (shown && unshownItems(name, shown, all)) ?? []);
 }
 
-/** The items of a list after those that are shown, as `omitted` has them; undefined: there are none. */
-const beyond = (name: string, shown: readonly unknown[], all: readonly unknown[]): string | undefined =>
+/** The items of a list after those that are shown, as `omitted` names them; undefined: there are none. */
+const unshownItems = (name: string, shown: readonly unknown[], all: readonly unknown[]): string | undefined =>
   shown.length < all.length ? `${name}[${shown.length}…]` : undefined;
 
 /** Rules by how often each alone kept an entry from signaling, most often first. */
@@ -171,8 +175,8 @@ function ranked(rules: readonly Json[]): readonly Json[] {
   return rules.toSorted((a, b) => blocked(b) - blocked(a));
 }
 
-/** The whole value, or as many of its items as fit, or undefined. */
-function cut(value: unknown, bytes: number): unknown {
+/** The whole value if it fits into `bytes` of JSON, or as many items of a list as fit, or undefined. */
+function fittingPart(value: unknown, bytes: number): unknown {
   if (jsonBytes(value) <= bytes) return value;
   if (!Array.isArray(value)) return undefined;
   const items: unknown[] = [];
@@ -185,7 +189,8 @@ function cut(value: unknown, bytes: number): unknown {
   return items.length > 0 ? items : undefined;
 }
 
-function shortened(names: readonly string[]): string[] {
+/** As many names as fit into the room for the list, then `…`. */
+function shortenedNames(names: readonly string[]): string[] {
   const kept: string[] = [];
   let used = 20;
   for (const name of names) {

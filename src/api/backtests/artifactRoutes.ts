@@ -2,8 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { findBacktest, readTrades } from '../../db/backtests.ts';
-import type { Backtest } from '../../db/backtests.ts';
+import { readTrades } from '../../db/backtests.ts';
 import type { Sql } from '../../db/connect.ts';
 import { countOpenReruns, deleteRerun, findKeptRerun, readRerunChunks, readRerunOutcome } from '../../db/reruns.ts';
 import type { RerunOutcome, RerunRequest } from '../../db/reruns.ts';
@@ -21,12 +20,13 @@ import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { sendRows } from '../http/csvPages.ts';
 import { clientGone, waitFor } from '../http/waiting.ts';
-import { describeFile, fileContents } from '../http/files.ts';
+import { setFileHeaders, fileContents } from '../http/files.ts';
 import { answerAfter } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import { ArtifactQuery, readArtifactRequest } from './artifactRequest.ts';
 import { queueFull } from './queueing.ts';
+import { requireCompleted } from './requireBacktest.ts';
 import { Verification } from './backtestSchemas.ts';
 import { TradeRow } from './resultSchemas.ts';
 import {
@@ -36,7 +36,6 @@ import {
   Json,
   KEY_PROBLEMS,
   NoQuery,
-  notFound,
   pathId,
   problems,
 } from '../http/routeSchemas.ts';
@@ -119,7 +118,7 @@ function artifactRoute(rerunning: Rerunning): void {
       const { name, format, withValues, page } = readArtifactRequest(params.name, query, request.headers.accept);
       if (name === 'trades' && !withValues) {
         const parts = decodeTrades((await readTrades(sql, backtest.id))!);
-        describeArtifact(reply, backtest.id, name, format);
+        setArtifactHeaders(reply, backtest.id, name, format);
         return sendRows(reply, request.url, inTurns(encodeStoredTrades(parts, format)), page);
       }
       const wanted = { kind: 'artifact', name, format, engine: ENGINE_VERSION } as const;
@@ -128,15 +127,14 @@ function artifactRoute(rerunning: Rerunning): void {
       const id = kept ?? (await startRerun(rerunning, backtest.id, wanted));
       const { notice } = requireOutcome(await awaitRerun(rerunning, id, reply));
       if (notice !== null) reply.header(NOTICE_HEADER, notice.message);
-      describeArtifact(reply, backtest.id, name, format);
+      setArtifactHeaders(reply, backtest.id, name, format);
       return sendRows(reply, request.url, inTurns(readRerunChunks(sql, id)), page);
     },
   );
 }
 
-/** Sets the headers of an artifact; the caller sends its bytes. */
-function describeArtifact(reply: FastifyReply, backtestId: string, name: ArtifactName, format: ArtifactFormat): void {
-  describeFile(reply, `${name}-${backtestId}`, format).header('vary', 'accept');
+function setArtifactHeaders(reply: FastifyReply, backtestId: string, name: ArtifactName, format: ArtifactFormat): void {
+  setFileHeaders(reply, `${name}-${backtestId}`, format).header('vary', 'accept');
 }
 
 function verifyRoute(rerunning: Rerunning, services: Services): void {
@@ -174,14 +172,6 @@ function verifyRoute(rerunning: Rerunning, services: Services): void {
   );
 }
 
-async function requireCompleted(sql: Sql, caller: Caller, id: string): Promise<Backtest> {
-  const backtest = await findBacktest(sql, caller.workspaceId, id);
-  if (backtest === undefined) throw notFound('backtest', id);
-  if (backtest.status !== 'completed')
-    throw problem('NOT_FOUND', { message: `The backtest is ${backtest.status}; only a completed one has artifacts.` });
-  return backtest;
-}
-
 const startRerun = ({ sql }: Rerunning, backtestId: string, request: RerunRequest): Promise<string> =>
   sql.begin((tx) => enqueueRerun(tx, backtestId, request));
 
@@ -193,6 +183,7 @@ function awaitRerun({ app, sql }: Rerunning, id: string, reply: FastifyReply): P
   );
 }
 
+/** @throws UNAVAILABLE when no worker ran it in time; NOT_FOUND, ARTIFACT_NOT_REPRODUCIBLE when the rerun failed */
 function requireOutcome(outcome: RerunOutcome | undefined): RerunOutcome & { readonly ok: true } {
   if (outcome === undefined)
     throw problem('UNAVAILABLE', { message: 'No worker ran the backtest again in time. Try again in a moment.' });
@@ -205,7 +196,7 @@ function requireOutcome(outcome: RerunOutcome | undefined): RerunOutcome & { rea
   });
 }
 
-/** Other requests get their turn between two chunks. */
+/** The chunks, with a pause after each in which other requests get their turn. */
 async function* inTurns(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     yield chunk;
@@ -216,6 +207,7 @@ async function* inTurns(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 /** The most artifacts of one workspace that may wait at a time; they are made one after the other. */
 const MAX_OPEN_RERUNS = 64;
 
+/** @throws QUEUE_FULL */
 async function requireRoom(sql: Sql, caller: Caller): Promise<void> {
   const open = await countOpenReruns(sql, caller.workspaceId);
   if (open < MAX_OPEN_RERUNS) return;

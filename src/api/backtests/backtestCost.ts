@@ -16,6 +16,9 @@ export interface RunSeries {
   readonly openedBars: number;
 }
 
+/**
+ * @returns `cost` in bars of work, `memoryBytes` of all that the run opens and computes
+ */
 export function costOf(
   estimated: PlanEstimate,
   config: ResolvedConfig,
@@ -30,9 +33,10 @@ export function costOf(
   };
 }
 
+/** The key of a series in `RunSeries.rows`. */
 export const seriesKey = ({ symbol, timeframe }: SeriesName): string => `${timeframe} ${symbol}`;
 
-/** The most bars that a series can have, since its market may have been closed. */
+/** At most how many bars of `timeframe` a series gives: as many as fit into its span, and no more than it has stored. */
 export function barsOf({ bars, start, end }: CatalogEntry, timeframe: SeriesName['timeframe']): number {
   return Math.min(bars, Math.ceil((end - start) / TIMEFRAME_MS[timeframe]));
 }

@@ -3,14 +3,15 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
 import { listBacktests } from '../../db/backtestLists.ts';
-import { cancelBacktest, deleteBacktest, findBacktest, findBacktestStatus } from '../../db/backtests.ts';
-import type { Backtest, NewBacktest } from '../../db/backtests.ts';
+import { cancelBacktest, deleteBacktest, findBacktestStatus } from '../../db/backtests.ts';
+import type { NewBacktest } from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategyVersions.ts';
 import { enqueueBacktests } from '../../jobs/enqueue.ts';
 import { AgentView, agentView } from './agentView.ts';
 import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
 import { requireReady } from './readyVersion.ts';
+import { requireBacktest } from './requireBacktest.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { viewOf } from '../http/detailQuery.ts';
 import type { Caller } from '../http/auth/authentication.ts';
@@ -232,12 +233,6 @@ async function cancel(app: App, sql: Sql, caller: Caller, id: string, reply: Fas
     await waitUntilEnded(app, sql, caller, id, CANCEL_WAIT_MS, reply);
   }
   return detailBody(await requireBacktest(sql, caller, id));
-}
-
-async function requireBacktest(sql: Sql, caller: Caller, id: string): Promise<Backtest> {
-  const backtest = await findBacktest(sql, caller.workspaceId, id);
-  if (backtest === undefined) throw notFound('backtest', id);
-  return backtest;
 }
 
 const waitUntilEnded = (app: App, sql: Sql, caller: Caller, id: string, timeoutMs: number, reply: FastifyReply) =>

@@ -4,7 +4,7 @@ import type { CheckRow, Sweep } from '../../db/sweeps.ts';
 import type { RobustnessSpec } from '../../engine/index.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
-import { significant } from '../http/significant.ts';
+import { toSignificant } from '../http/significant.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import type { CheckRow as RowShape, RobustnessCheck } from './robustnessSchemas.ts';
 
@@ -55,7 +55,7 @@ export function robustnessAgentView(
   const head = { id, backtestId, status, progress, error, links };
   if (result === null) return head;
   const { verdict, findings, baseline, seed, ...analyses } = result as Record<string, unknown>;
-  const view: Record<string, unknown> = { ...head, verdict, findings, baseline: significant(baseline), seed };
+  const view: Record<string, unknown> = { ...head, verdict, findings, baseline: toSignificant(baseline), seed };
   const omitted: string[] = [];
   let left = maxBytes - jsonBytes({ ...view, omitted: Object.keys(analyses) });
   if (left < 0) {
@@ -63,6 +63,6 @@ export function robustnessAgentView(
     left += jsonBytes(findings);
     omitted.push('findings');
   }
-  const unfitting = addFitting(view, significant(analyses) as typeof analyses, left);
+  const unfitting = addFitting(view, toSignificant(analyses) as typeof analyses, left);
   return { ...view, omitted: [...omitted, ...unfitting] };
 }

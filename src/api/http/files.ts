@@ -52,7 +52,7 @@ function acceptedTypes(header: string): string[] {
 }
 
 /** Sets the headers of a file, which a browser saves, or shows if it is a page. @param name without its extension */
-export function describeFile(reply: FastifyReply, name: string, format: ArtifactFormat): FastifyReply {
+export function setFileHeaders(reply: FastifyReply, name: string, format: ArtifactFormat): FastifyReply {
   const isPage = format === 'html';
   if (isPage) reply.header('content-security-policy', PAGE_POLICY);
   return reply

@@ -1,7 +1,7 @@
 // Sweep bodies: rows of the database as the API answers them, whole and cut for an agent.
 import type { z } from 'zod';
 import type { Sweep, SweepRow } from '../../db/sweeps.ts';
-import { significant } from '../http/significant.ts';
+import { toSignificant } from '../http/significant.ts';
 import { shownSummary } from '../../engine/index.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
@@ -125,7 +125,7 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
   }));
   const { overfitting, marginals, heatmap } = result;
   const more = { influence, overfitting, walkForward: shortWalk(result.walkForward), marginals, heatmap };
-  const unfitting = addFitting(view, significant(more) as typeof more, left);
+  const unfitting = addFitting(view, toSignificant(more) as typeof more, left);
   view.omitted = [...omitted, ...unfitting];
   return view;
 }
@@ -153,7 +153,7 @@ function tableOf(result: Readonly<Record<string, unknown>>): {
   };
 }
 
-const short = (value: number | null | undefined): unknown => significant(value ?? null);
+const short = (value: number | null | undefined): unknown => toSignificant(value ?? null);
 
 /** A walk-forward without its equity points. */
 function shortWalk(walk: unknown): unknown {

@@ -36,7 +36,7 @@ import {
 } from '../http/routeSchemas.ts';
 import { pageRangeOf, sendRows } from '../http/csvPages.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
-import { acceptedFormat, describeFile, fileAnswer } from '../http/files.ts';
+import { acceptedFormat, setFileHeaders, fileAnswer } from '../http/files.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
@@ -74,7 +74,7 @@ function resultsRoute(app: App, { sql }: Services): void {
       const job = await jobOf(sql, caller, sweep);
       const space = spaceOf(job);
       const rows = encodeSweepRows(space, decodedShards(sql, sweep.id), format);
-      const file = describeFile(reply, `sweep-${sweep.id}`, format).header('vary', 'accept');
+      const file = setFileHeaders(reply, `sweep-${sweep.id}`, format).header('vary', 'accept');
       return sendRows(file, url, rows, page);
     },
   );
@@ -163,7 +163,7 @@ function reportRoute(app: App, { sql }: Services): void {
     async ({ caller, params }, reply) => {
       const sweep = await requireCompleted(sql, caller, params.id);
       const page = await readSweepPage(sql, sweep.id);
-      return describeFile(reply, `sweep-${sweep.id}`, 'html').send(zstdDecompressSync(page!));
+      return setFileHeaders(reply, `sweep-${sweep.id}`, 'html').send(zstdDecompressSync(page!));
     },
   );
 }
