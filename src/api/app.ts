@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import helmet from '@fastify/helmet';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { createSerializerCompiler, validatorCompiler, type FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
-import { authenticateRequests, trustAskers, type AskedFor } from './http/auth/authentication.ts';
+import { authenticateRequests, trustForwardedRequests, type AuthenticatedAs } from './http/auth/authentication.ts';
 import { limitBodies } from './http/bodyLimits.ts';
 import { compressAnswers } from './http/compression.ts';
 import { readJsonBodies } from './http/body.ts';
@@ -42,7 +42,7 @@ interface AppOptions {
   /** Adds routes beside ours, under the same hooks; for tests. */
   readonly putMore?: (app: App) => Promise<void>;
   /** Finds the caller of a request that another thread has authenticated. */
-  readonly askedFor?: AskedFor;
+  readonly authenticatedAs?: AuthenticatedAs;
   /** Default: every request is answered in place. */
   readonly heavyRequests?: HeavyRequests | null;
 }
@@ -58,7 +58,7 @@ interface AppOptions {
  */
 export async function buildApp(
   services: Services,
-  { putMore, askedFor, heavyRequests = null }: AppOptions = {},
+  { putMore, authenticatedAs, heavyRequests = null }: AppOptions = {},
 ): Promise<App> {
   const app = createServer(services);
   app.setValidatorCompiler(validatorCompiler);
@@ -68,7 +68,7 @@ export async function buildApp(
     reply.header('x-request-id', request.id);
   });
   // Refusals of forwarded requests are delayed by the thread that holds the connection.
-  answerFailures(app, services.config.rateLimits && !askedFor ? new LateRefusals() : null);
+  answerFailures(app, services.config.rateLimits && !authenticatedAs ? new LateRefusals() : null);
   answerUnknownRoutes(app);
   limitBodies(app);
   readJsonBodies(app);
@@ -81,12 +81,12 @@ export async function buildApp(
   await describeRoutes(app);
   limitRates(app, services);
   forgetOldAnswers(app, services);
-  if (askedFor) trustAskers(app, askedFor);
+  if (authenticatedAs) trustForwardedRequests(app, authenticatedAs);
   else authenticateCallers(app, services);
   listenForChanges(app, services);
   await putRoutes(app, services);
   // Nobody reads the metrics of the thread of heavy requests, and recording every garbage collection costs time.
-  if (!askedFor) measureProcess(app);
+  if (!authenticatedAs) measureProcess(app);
   await putMore?.(app);
   await app.ready();
   return app;

@@ -26,7 +26,7 @@ const asked = new Map<string, HeavyRequest>();
 /** Until the first message. */
 let isIdle = true;
 
-const askedFor = ({ headers }: FastifyRequest) => asked.get(String(headers[ID_HEADER]));
+const authenticatedAs = ({ headers }: FastifyRequest) => asked.get(String(headers[ID_HEADER]));
 
 async function start(): Promise<void> {
   const log = createLog(config);
@@ -39,7 +39,7 @@ async function start(): Promise<void> {
     catalog: openCatalog(sql, config.dataDir),
     config: { ...config, rateLimits: false },
   };
-  const app = await buildApp(services, { askedFor });
+  const app = await buildApp(services, { authenticatedAs });
   parentPort!.on('message', (message: ToThread) => {
     isIdle = false;
     if (message !== 'close') return void answer(app, message);

@@ -17,7 +17,7 @@ it('checks its backtests as those of a client are checked, and stores nothing', 
   await using api = await createApiApp();
   const { services } = api;
   let asked: HeavyRequest;
-  const app = await buildApp(services, { askedFor: () => asked });
+  const app = await buildApp(services, { authenticatedAs: () => asked });
   const answers: { readonly status: number; readonly codes: string[] }[] = [];
   const ask = async (request: HeavyRequest): Promise<void> => {
     asked = request;

@@ -39,8 +39,8 @@ export function readJsonBodies(app: App): void {
     request.rawBody = bytes;
     const read = (): void =>
       void parse(request, bytes.toString('utf8'), (error, value) => {
-        if (error) return done(problem('MALFORMED_JSON', { message: faultOf(bytes.toString('utf8')) }));
-        const issues = faultsOf(value, bytes);
+        if (error) return done(problem('MALFORMED_JSON', { message: parseFault(bytes.toString('utf8')) }));
+        const issues = faultsBeforeSchema(value, bytes);
         if (issues.length === 0) done(null, value);
         else done(problem('VALIDATION_FAILED', { message: faultsMessage(issues), issues }));
       });
@@ -54,7 +54,7 @@ export function readJsonBodies(app: App): void {
  * Why a body was refused. The framework's parser does not say where; JSON.parse does. A body that JSON.parse accepts
  * holds a forbidden key such as __proto__.
  */
-function faultOf(text: string): string {
+function parseFault(text: string): string {
   try {
     JSON.parse(text);
   } catch (error) {
@@ -64,8 +64,8 @@ function faultOf(text: string): string {
 }
 
 /** What no schema sees: too many values, and members that JSON.parse has dropped. */
-function faultsOf(body: unknown, bytes: Buffer): ProblemIssue[] {
-  const { members, excess } = measure(body);
+function faultsBeforeSchema(body: unknown, bytes: Buffer): ProblemIssue[] {
+  const { members, excess } = countMembers(body);
   if (excess !== null) return [excess];
   return mayRepeatMembers(bytes, members) ? duplicateMembers(bytes.toString('utf8')) : [];
 }
@@ -88,7 +88,7 @@ interface Place {
  * Counts what a body holds before any schema looks at it: a schema reports a fault for each member, which for a million
  * members takes seconds and gigabytes.
  */
-function measure(body: unknown): { readonly members: number; readonly excess: ProblemIssue | null } {
+function countMembers(body: unknown): { readonly members: number; readonly excess: ProblemIssue | null } {
   let count = 0;
   let members = 0;
   const open: Place[] = [{ value: body, key: '', parent: null }];

@@ -58,52 +58,67 @@ export function queryRefused(field: string, message: string): ProblemError {
 }
 
 function issuesOfOne(issue: core.$ZodIssue, root: string, sent: unknown): ProblemIssue[] {
-  const [owner, member] = issue.path;
-  if (root === '' && owner === 'space' && issue.path.length === 2) {
-    const faults = dimensionFaults(String(member), valueAt(sent, issue.path));
-    if (faults.length > 0)
-      return faults.map(({ code, path, message, ...advice }) => ({
-        ...faultAt([...issue.path, ...path], root, code, message),
-        ...advice,
-      }));
-  }
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.slice(0, MAX_ISSUES).map((key) => {
-      const what = root === '/query' ? 'query parameter' : 'member';
-      return faultAt([...issue.path, key], root, 'UNKNOWN_FIELD', `Unknown ${what} "${key}"; remove it.`);
-    });
+  const ofDimension = root === '' ? dimensionIssues(issue, sent) : [];
+  if (ofDimension.length > 0) return ofDimension;
+  if (issue.code === 'unrecognized_keys') return unknownMembers(issue, root);
   const isUnexplained = issue.code === 'invalid_union' && issue.message === 'Invalid input';
-  if (isUnexplained && issue.errors.length > 0) {
-    // The author most likely meant a branch that takes a value of this type, and of these the one with fewest faults.
-    const isElse = (branch: readonly core.$ZodIssue[]): boolean =>
-      branch.some(({ code, path }) => path.length === 0 && code !== 'unrecognized_keys');
-    const [nearest] = issue.errors.toSorted((a, b) => Number(isElse(a)) - Number(isElse(b)) || a.length - b.length);
-    return nearest.flatMap((each) => issuesOfOne({ ...each, path: [...issue.path, ...each.path] }, root, sent));
-  }
+  if (isUnexplained && issue.errors.length > 0)
+    return nearestBranch(issue.errors).flatMap((each) =>
+      issuesOfOne({ ...each, path: [...issue.path, ...each.path] }, root, sent),
+    );
+  return [issueOfValue(issue, root, sent)];
+}
+
+/** A dimension of a sweep's space has a reader of its own, which says more than its schema. */
+function dimensionIssues({ path: place }: core.$ZodIssue, sent: unknown): ProblemIssue[] {
+  if (place[0] !== 'space' || place.length !== 2) return [];
+  return dimensionFaults(String(place[1]), valueAt(sent, place)).map(({ code, path, message, ...advice }) => ({
+    ...faultAt([...place, ...path], '', code, message),
+    ...advice,
+  }));
+}
+
+function unknownMembers({ path, keys }: core.$ZodIssueUnrecognizedKeys, root: string): ProblemIssue[] {
+  const what = root === '/query' ? 'query parameter' : 'member';
+  return keys
+    .slice(0, MAX_ISSUES)
+    .map((key) => faultAt([...path, key], root, 'UNKNOWN_FIELD', `Unknown ${what} "${key}"; remove it.`));
+}
+
+/** The author most likely meant a branch that takes a value of this type, and of these the one with fewest faults. */
+function nearestBranch(branches: readonly (readonly core.$ZodIssue[])[]): readonly core.$ZodIssue[] {
+  const isOtherType = (branch: readonly core.$ZodIssue[]): boolean =>
+    branch.some(({ code, path }) => path.length === 0 && code !== 'unrecognized_keys');
+  const [nearest] = branches.toSorted((a, b) => Number(isOtherType(a)) - Number(isOtherType(b)) || a.length - b.length);
+  return nearest;
+}
+
+/** The fault of one value, with the advice that suits what was sent. */
+function issueOfValue(issue: core.$ZodIssue, root: string, sent: unknown): ProblemIssue {
+  const [owner, member] = issue.path;
+  const faultOf = (code: string, message: string): ProblemIssue => faultAt(issue.path, root, code, message);
   if (root === '' && owner === 'constraints' && typeof member === 'number') {
     const isWhole = issue.path.length === 2 || issue.path[2] === 'op';
     const advice = isWhole ? constraintAdvice(member, valueAt(sent, issue.path.slice(0, 2))) : undefined;
-    if (advice !== undefined)
-      return [{ ...faultAt(issue.path, root, codeOf(issue), messageOf(issue, root)), ...advice }];
+    if (advice !== undefined) return { ...faultOf(codeOf(issue), messageOf(issue, root)), ...advice };
   }
   const given = valueAt(sent, issue.path);
   if (root === '/query' && Array.isArray(given)) {
-    const fault = faultAt(issue.path, root, 'DUPLICATE_MEMBER', `${nameOf(issue.path)} is given more than once.`);
-    return [{ ...fault, suggestion: 'Keep one of them.' }];
+    const fault = faultOf('DUPLICATE_MEMBER', `${nameOf(issue.path)} is given more than once.`);
+    return { ...fault, suggestion: 'Keep one of them.' };
   }
   if (issue.code === 'invalid_value' && sent !== undefined && given === undefined) {
     const suggestion = `Use ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
-    return [{ ...faultAt(issue.path, root, 'MISSING_FIELD', missing(issue.path, root)), suggestion }];
+    return { ...faultOf('MISSING_FIELD', missing(issue.path, root)), suggestion };
   }
   const misspelled = misspelledName(issue, given);
   if (misspelled !== undefined) {
     const message = `${nameOf(issue.path)} cannot be ${JSON.stringify(misspelled.given)}.`;
-    const suggestion = `Did you mean "${misspelled.meant}"?`;
-    return [{ ...faultAt(issue.path, root, codeOf(issue), message), suggestion }];
+    return { ...faultOf(codeOf(issue), message), suggestion: `Did you mean "${misspelled.meant}"?` };
   }
-  const fault = faultAt(issue.path, root, codeOf(issue), messageOf(issue, root));
+  const fault = faultOf(codeOf(issue), messageOf(issue, root));
   const suggestion = isAbsent(issue) ? MISSING_ADVICE[String(issue.path.at(-1))] : formAdvice(issue, given);
-  return [suggestion === undefined ? fault : { ...fault, suggestion }];
+  return suggestion === undefined ? fault : { ...fault, suggestion };
 }
 
 /** A value that is none of those allowed, but near to one; a list of all of them would hide that one. */

@@ -20,7 +20,7 @@ declare module 'fastify' {
  * Requests of one workspace that are worked on at a time; the others wait for their turn. While one waits for Postgres,
  * another computes. All workspaces share ten connections.
  */
-const TURNS = 4;
+const MAX_TURNS = 4;
 const RETRY_AFTER_S = 1;
 
 /** A request that is counted. */
@@ -89,7 +89,7 @@ class CountedFlight implements Flight {
   async takeTurn(): Promise<void> {
     const { turns, waiting } = this.#held;
     if (this.#hasTurn || this.#hasEnded) return;
-    if (turns < TURNS) this.#held.turns++;
+    if (turns < MAX_TURNS) this.#held.turns++;
     // The request that ends a turn hands it over.
     else await new Promise<void>((resolve) => waiting.add(resolve));
     this.#hasTurn = true;

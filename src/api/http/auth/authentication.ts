@@ -94,12 +94,12 @@ export function authenticateRequests(
 }
 
 /** Returns who sent a request that another thread has authenticated. */
-export type AskedFor = (
+export type AuthenticatedAs = (
   request: FastifyRequest,
 ) => { readonly caller: Caller | null; readonly member: Membership | null } | undefined;
 
 /** Replaces authenticateRequests on a thread that no client can reach, which is told who the caller is. */
-export function trustAskers(app: App, askedFor: AskedFor): void {
+export function trustForwardedRequests(app: App, authenticatedAs: AuthenticatedAs): void {
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('member', null as unknown as Membership);
   app.decorate('authentication', {
@@ -107,8 +107,8 @@ export function trustAskers(app: App, askedFor: AskedFor): void {
     admit: () => {},
     admitMember: () => {},
     isStillRight: async () => true,
-    authenticateKey: async (request) => askedFor(request)?.caller ?? refuse(),
-    authenticateMember: async (request) => askedFor(request)?.member ?? refuse(),
+    authenticateKey: async (request) => authenticatedAs(request)?.caller ?? refuse(),
+    authenticateMember: async (request) => authenticatedAs(request)?.member ?? refuse(),
   });
 }
 
