@@ -1,8 +1,8 @@
 // The process of a command: it ends with its reader and with its parent.
-import { endWithReader } from './cli/lifetime.ts';
+import { endWhenReaderStops } from './cli/lifetime.ts';
 import { runProgram } from './cli/program.ts';
 
-endWithReader();
+endWhenReaderStops();
 
 // A child of a supervisor, of the demo or of scripts/node24.mjs ends when its parent does, even if that was killed.
 if (process.connected) {

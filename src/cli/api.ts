@@ -14,7 +14,7 @@ import type { Log } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
 import type { StoredCatalog } from '../market/catalog.ts';
 import { importShipped } from '../market/shipped.ts';
-import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
+import { runInLifetime, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
 import { awaitBegin, sayReady } from './supervised.ts';
 
@@ -35,7 +35,7 @@ type ApiOptions = ListenOptions & { supervised?: boolean };
 export function register(program: Command): void {
   withListenOptions(program.command('api').description('run the API alone'))
     .addOption(new Option('--supervised', 'print nothing but the log').hideHelp())
-    .action((options: ApiOptions) => liveThrough((lifetime) => run(options, lifetime)));
+    .action((options: ApiOptions) => runInLifetime((lifetime) => run(options, lifetime)));
 }
 
 async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {

@@ -33,10 +33,10 @@ export function register(program: Command): void {
       .option('--replace', 'put the bars in place of stored ones that differ'),
   ).action(synth);
   withJson(
-    series(data.command('show').description('show one series: span, gaps, metadata, first and last bars')),
+    withSeriesOptions(data.command('show').description('show one series: span, gaps, metadata, first and last bars')),
   ).action(show);
   withJson(
-    series(data.command('gaps').description('list where bars are absent, oldest first')).option(
+    withSeriesOptions(data.command('gaps').description('list where bars are absent, oldest first')).option(
       '--limit <n>',
       'gaps to print',
       wholeNumber(1, 1_000_000),
@@ -44,12 +44,14 @@ export function register(program: Command): void {
     ),
   ).action(gaps);
   withJson(
-    series(data.command('export').description('write a series as a file that import reads back'))
+    withSeriesOptions(data.command('export').description('write a series as a file that import reads back'))
       .option('--out <file>', 'by extension: .csv, .csv.gz, .json or .arrow; default: CSV on stdout')
       .option('--format <format>', `one of ${EXPORT_FORMATS.join(', ')}`, oneOf(EXPORT_FORMATS)),
   ).action(exportSeries);
   withJson(
-    series(data.command('remove').description('remove one series; backtests that ran on it keep their bars')),
+    withSeriesOptions(
+      data.command('remove').description('remove one series; backtests that ran on it keep their bars'),
+    ),
   ).action(remove);
 }
 
@@ -78,7 +80,8 @@ function registerImport(data: Command): void {
   ).action(importFile);
 }
 
-const series = (command: Command): Command =>
+/** Adds `--symbol` and `--timeframe`, which name a stored series. */
+const withSeriesOptions = (command: Command): Command =>
   command
     .requiredOption('--symbol <symbol>', 'as list shows it', symbol)
     .requiredOption('--timeframe <timeframe>', `one of ${TIMEFRAME_LIST}`, timeframe);

@@ -50,6 +50,7 @@ const PATTERN_COLUMNS = ['open', 'high', 'low', 'close'];
 
 const fail = (code: string, message: string): RequestError => ({ error: { code, message } });
 
+/** Computes what one request asks for. An error is an answer too: the other lines of a batch are still computed. */
 export function answerRequest(request: IndicatorRequest, bars: Bars): IndicatorAnswer | RequestError {
   const prepared = prepare(request);
   if ('error' in prepared) return prepared;
@@ -97,9 +98,9 @@ function unknownName(asked: string, isTalib: boolean): RequestError {
     ? [...INDICATORS.flatMap(({ talib }) => talib?.name ?? []), ...PATTERNS.map(({ talib }) => talib)]
     : [...INDICATORS, ...PATTERNS].map(({ id }) => id);
   const nearest = nearestName(asked, names);
-  const wayOut = nearest === undefined ? 'docs/indicators.md lists all names.' : `Did you mean "${nearest.name}"?`;
+  const suggestion = nearest === undefined ? 'docs/indicators.md lists all names.' : `Did you mean "${nearest.name}"?`;
   const what = isTalib ? 'TA-Lib function' : 'indicator or pattern';
-  return fail('UNKNOWN_INDICATOR', `There is no ${what} named "${asked}". ${wayOut}`);
+  return fail('UNKNOWN_INDICATOR', `There is no ${what} named "${asked}". ${suggestion}`);
 }
 
 function prepareIndicator(

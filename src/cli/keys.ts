@@ -57,7 +57,7 @@ interface CreateOptions {
 
 async function create(options: CreateOptions): Promise<void> {
   await using database = await openDatabase();
-  await assertWorkspace(database, options.workspace);
+  await requireWorkspace(database, options.workspace);
   const actor = await findActingMember(database.sql, options.workspace, options.email);
   if (actor === null || !MANAGING_ROLES.includes(actor.role)) {
     const fault =
@@ -85,7 +85,7 @@ async function create(options: CreateOptions): Promise<void> {
 
 async function list(options: { workspace: string; json?: boolean }): Promise<void> {
   await using database = await openDatabase();
-  await assertWorkspace(database, options.workspace);
+  await requireWorkspace(database, options.workspace);
   const answers = (await listApiKeys(database.sql, options.workspace)).map(apiKeyAnswer);
   if (options.json) return printJson({ data: answers });
   printTable(
@@ -105,7 +105,7 @@ async function list(options: { workspace: string; json?: boolean }): Promise<voi
 
 async function revoke(id: string, options: { workspace: string; json?: boolean }): Promise<void> {
   await using database = await openDatabase();
-  await assertWorkspace(database, options.workspace);
+  await requireWorkspace(database, options.workspace);
   const revokedAt = await revokeApiKey(database.sql, options.workspace, id);
   if (revokedAt === null) {
     throw new CommandError(
@@ -118,7 +118,7 @@ async function revoke(id: string, options: { workspace: string; json?: boolean }
   else printLine(`Revoked at ${revokedAt.toISOString()}.`);
 }
 
-async function assertWorkspace(database: CommandDatabase, id: string): Promise<void> {
+async function requireWorkspace(database: CommandDatabase, id: string): Promise<void> {
   if ((await findWorkspace(database.sql, id)) === null) throw noWorkspace(id);
 }
 

@@ -59,7 +59,7 @@ export function beginLifetime(onImpatience: () => void = () => process.exit(1)):
 }
 
 /** Runs a service in its own lifetime. A signal during the start ends the process like a later one, with code 0. */
-export async function liveThrough(run: (lifetime: Lifetime) => Promise<void>): Promise<void> {
+export async function runInLifetime(run: (lifetime: Lifetime) => Promise<void>): Promise<void> {
   const lifetime = beginLifetime();
   try {
     await run(lifetime);
@@ -74,7 +74,7 @@ export async function liveThrough(run: (lifetime: Lifetime) => Promise<void>): P
  * A reader that stops reading (head, a closed pager, a closed terminal) is not a failure. It ends the process:
  * immediately, or like a signal if open resources must be closed. Output that goes to a full disk is a failure.
  */
-export function endWithReader(): void {
+export function endWhenReaderStops(): void {
   for (const [name, stream] of [
     ['the output', process.stdout],
     ['the error output', process.stderr],

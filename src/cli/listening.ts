@@ -44,7 +44,7 @@ export async function requireFreePort({ host, port }: Config): Promise<void> {
   await once(server, 'close');
 }
 
-/** What the system answers for a name that is none, or the address of another machine. */
+/** What the system answers for a name that it cannot resolve, or for the address of another machine. */
 const FOREIGN_HOST: ReadonlySet<string | undefined> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** One line of JSON for programs, or the address and how to get a key for people. */

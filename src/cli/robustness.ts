@@ -99,46 +99,6 @@ async function runParts(job: RobustnessJob, snapshots: readonly Snapshot[], thre
 }
 
 function print(result: RobustnessResult): void {
-  const { verdict, findings, baseline, monteCarlo, blockBootstrap, parameterJitter } = result;
-  const rows: string[][] = [['backtest', percent(baseline.returnPct), percent(baseline.maxDrawdown), '']];
-  const add = (what: string, run: object): void => {
-    const { returnPct, maxDrawdown, error } = run as {
-      returnPct?: number | null;
-      maxDrawdown?: number | null;
-      error?: { message: string };
-    };
-    rows.push([what, percent(returnPct), percent(maxDrawdown), error?.message ?? '']);
-  };
-  if (monteCarlo)
-    rows.push([
-      'trades drawn again, median',
-      percent(monteCarlo.resampled.returnPct.p50),
-      percent(monteCarlo.resampled.maxDrawdown.p50),
-      `loses in ${percent(monteCarlo.resampled.lossProbability)}`,
-    ]);
-  if (blockBootstrap)
-    rows.push([
-      'bars drawn again, median',
-      percent(blockBootstrap.returnPct.p50),
-      percent(blockBootstrap.maxDrawdown.p50),
-      `loses in ${percent(blockBootstrap.lossProbability)}`,
-    ]);
-  if (parameterJitter)
-    rows.push([
-      'numbers moved, median',
-      percent(parameterJitter.returnPct.p50),
-      percent(parameterJitter.maxDrawdown.p50),
-      `loses in ${percent(parameterJitter.lossProbability)}`,
-    ]);
-  for (const [what, stress] of [
-    ['fees', result.feeStress],
-    ['slippage', result.slippageStress],
-  ] as const)
-    // prettier-ignore
-    for (const level of stress?.levels ?? [])
-      add('multiplier' in level ? `${what} × ${level.multiplier}` : `${what} + ${level.bps} bps`, level);
-  for (const shift of result.startShift?.shifts ?? []) add(`start ${counted(shift.bars, 'bar')} later`, shift);
-  for (const row of result.counterfactuals ?? []) add(`without ${row.without}`, row);
   printTable(
     [
       { title: 'run', value: ([what]: string[]) => what },
@@ -146,12 +106,64 @@ function print(result: RobustnessResult): void {
       { title: 'drawdown', value: ([, , value]: string[]) => value, align: 'right' },
       { title: '', value: ([, , , note]: string[]) => note },
     ],
-    rows,
+    tableRows(result),
   );
-  if (result.lookAheadAudit) printLine(`look-ahead audit: ${auditText(result.lookAheadAudit.passed)}`);
-  if (result.warmUpAudit) printLine(`warm-up audit: ${auditText(result.warmUpAudit.passed)}`);
+  const { lookAheadAudit, warmUpAudit, verdict, findings } = result;
+  if (lookAheadAudit) printLine(`look-ahead audit: ${auditText(lookAheadAudit.passed)}`);
+  if (warmUpAudit) printLine(`warm-up audit: ${auditText(warmUpAudit.passed)}`);
   printLine(verdict.text);
   for (const { severity, code, message } of findings) printLine(`${severity} ${code}: ${message}`);
+}
+
+/** Rows of [run, return, drawdown, note]: the backtest itself, the analyses that draw samples, then single runs. */
+function tableRows({
+  baseline,
+  monteCarlo,
+  blockBootstrap,
+  parameterJitter,
+  feeStress,
+  slippageStress,
+  startShift,
+  counterfactuals,
+}: RobustnessResult): string[][] {
+  return [
+    ['backtest', percent(baseline.returnPct), percent(baseline.maxDrawdown), ''],
+    ...(monteCarlo ? [medianRow('trades drawn again', monteCarlo.resampled)] : []),
+    ...(blockBootstrap ? [medianRow('bars drawn again', blockBootstrap)] : []),
+    ...(parameterJitter ? [medianRow('numbers moved', parameterJitter)] : []),
+    ...stressRows('fees', feeStress),
+    ...stressRows('slippage', slippageStress),
+    ...(startShift?.shifts ?? []).map((shift) => runRow(`start ${counted(shift.bars, 'bar')} later`, shift)),
+    ...(counterfactuals ?? []).map((row) => runRow(`without ${row.without}`, row)),
+  ];
+}
+
+interface SampledRuns {
+  readonly returnPct: { readonly p50: number | null };
+  readonly maxDrawdown: { readonly p50: number | null };
+  readonly lossProbability: number | null;
+}
+
+const medianRow = (what: string, { returnPct, maxDrawdown, lossProbability }: SampledRuns): string[] => [
+  `${what}, median`,
+  percent(returnPct.p50),
+  percent(maxDrawdown.p50),
+  `loses in ${percent(lossProbability)}`,
+];
+
+const stressRows = (what: string, stress: RobustnessResult['feeStress']): string[][] =>
+  (stress?.levels ?? []).map((level) =>
+    runRow('multiplier' in level ? `${what} × ${level.multiplier}` : `${what} + ${level.bps} bps`, level),
+  );
+
+/** @param run its numbers, or the error that it ended with */
+function runRow(what: string, run: object): string[] {
+  const { returnPct, maxDrawdown, error } = run as {
+    returnPct?: number | null;
+    maxDrawdown?: number | null;
+    error?: { message: string };
+  };
+  return [what, percent(returnPct), percent(maxDrawdown), error?.message ?? ''];
 }
 
 const auditText = (passed: boolean | null): string =>

@@ -6,7 +6,7 @@ import { resolveDatabase } from '../db/resolve.ts';
 import { createLog } from '../log.ts';
 import nodeFlags from './nodeFlags.json' with { type: 'json' };
 import type { ReadyApi } from './api.ts';
-import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
+import { runInLifetime, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
 import { supervise } from './supervisor.ts';
 
@@ -25,7 +25,7 @@ const NODE_FLAGS: { readonly api: readonly string[]; readonly worker: readonly s
 
 export function register(program: Command): void {
   withListenOptions(program.command('serve').description('run the API and a worker on this machine')).action(
-    (options: ListenOptions) => liveThrough((lifetime) => serve(options, lifetime)),
+    (options: ListenOptions) => runInLifetime((lifetime) => serve(options, lifetime)),
   );
 }
 

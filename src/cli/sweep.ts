@@ -91,14 +91,15 @@ async function run(options: Options): Promise<void> {
     throw new CommandError('error' in finished ? finished.error.message : 'The sweep was stopped.');
   const files: OutputFile[] = [];
   if (options.report !== undefined) files.push({ path: options.report, content: finished.page });
-  if (options.rows !== undefined) files.push({ path: options.rows, content: rowsIn(job, shards, options.rows) });
+  if (options.rows !== undefined) files.push({ path: options.rows, content: encodedRows(job, shards, options.rows) });
   await writeOutputs(files);
   if (options.json) return printJson(shownResult(finished.result));
   print(finished.result);
   for (const { path } of files) printLine(`wrote ${path}`);
 }
 
-function rowsIn(job: SweepJob, shards: readonly Uint8Array[], path: string): Readable {
+/** The rows of all shards, in the format that the extension of `path` names. */
+function encodedRows(job: SweepJob, shards: readonly Uint8Array[], path: string): Readable {
   const decoded = Iterator.from(shards).map(decodeRows);
   return Readable.from(encodeSweepRows(spaceOf(job), decoded, formatOf(path)!));
 }

@@ -32,7 +32,11 @@ interface FinishedShards {
   readonly shards: readonly Uint8Array[];
 }
 
-/** @throws CommandError when a shard fails. */
+/**
+ * Runs every shard of a sweep.
+ * @param onProgress called ten times a second with the variants done and the best row so far
+ * @throws CommandError when a shard fails
+ */
 export async function runShards(
   pool: Pool,
   inputs: SweepInputs,
@@ -69,8 +73,11 @@ class Collected {
     this.best = better(this.best, best, this.#context.job);
   }
 
-  /** The ranking rows so far, without gaps: a round of tpe ends before the next one begins. */
-  get rows(): RankingRows {
+  /**
+   * The ranking rows so far, without gaps: a round of tpe ends before the next one begins. They take the place of the
+   * parts, of which `joinRankingRows` leaves none.
+   */
+  joinRows(): RankingRows {
     const rows = joinRankingRows(this.#parts);
     this.#parts.push(rows);
     return rows;
@@ -78,7 +85,7 @@ class Collected {
 
   finish(): FinishedShards {
     const shards = this.#shards.toSorted((a, b) => a.first - b.first).map(({ bytes }) => bytes);
-    return { rows: this.rows, shards };
+    return { rows: this.joinRows(), shards };
   }
 }
 
@@ -93,7 +100,7 @@ async function runRounds(
 ): Promise<void> {
   const space = spaceOf(inputs.job);
   for (const { first, last } of rounds) {
-    const history = first === 0 ? {} : { history: historyOf({ job: inputs.job, space }, collected.rows) };
+    const history = first === 0 ? {} : { history: historyOf({ job: inputs.job, space }, collected.joinRows()) };
     const count = Math.min(threads, last - first);
     const parts = Array.from({ length: count }, (_, part) => ({
       first: first + Math.floor(((last - first) * part) / count),

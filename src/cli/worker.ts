@@ -14,7 +14,7 @@ import { runSuspects } from '../jobs/suspectProcess.ts';
 import { createLog, type Log } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
 import { wholeNumber } from './arguments.ts';
-import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
+import { runInLifetime, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { printJson, printLine, withJson } from './output.ts';
 import { awaitBegin, sayReady } from './supervised.ts';
 import { spawnMain } from './supervisor.ts';
@@ -40,7 +40,7 @@ export function register(program: Command): void {
     .addOption(new Option('--supervised', 'print nothing but the log').hideHelp())
     .addOption(new Option('--suspects', 'run the crash suspects of the worker that starts this').hideHelp())
     .action((options: WorkerOptions) =>
-      options.suspects ? runSuspectProcess() : liveThrough((lifetime) => run(options, lifetime)),
+      options.suspects ? runSuspectProcess() : runInLifetime((lifetime) => run(options, lifetime)),
     );
 }
 
