@@ -34,10 +34,10 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   refusals.throwIfAny(table.rowCount);
   if (reading.dateOrder !== null)
     notes.push(`Dates are read as ${reading.dateOrder}/year, the only order in which all of them are days.`);
-  refuseOneTime(reading.times, roles.timeName);
-  const { timeframe, times } = settleTimeframe(reading, options, notes);
-  const is = options.timeIs ?? (roles.isCloseTime ? 'close' : 'open');
-  const time = is === 'close' ? times.map((close) => wholeSecond(close) - TIMEFRAME_MS[timeframe]) : times;
+  refuseEqualTimes(reading.times, roles.timeName);
+  const { timeframe, times } = readTimeframe(reading, options, notes);
+  const timeIs = options.timeIs ?? (roles.isCloseTime ? 'close' : 'open');
+  const time = timeIs === 'close' ? times.map((close) => wholeSecond(close) - TIMEFRAME_MS[timeframe]) : times;
   if (table.names === null) noteClockTimes(time, notes);
   const prices = readPrices(roles, refusals, notes);
   const isReversed = isNewestFirst(time);
@@ -56,7 +56,7 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
     ...summarizeSeries(columns, timeframe),
     isTimeframeInferred: options.timeframe === undefined,
     format: table.format,
-    time: { column: roles.timeName, unit: reading.unit, zone: reading.zone, is },
+    time: { column: roles.timeName, unit: reading.unit, zone: reading.zone, is: timeIs },
     series: [...series.keys()],
     ignored: [...roles.ignored, ...dropped],
     notes,
@@ -64,8 +64,8 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   return { columns, report };
 }
 
-/** A column of dates without their times of day, or one that is not the time. */
-function refuseOneTime(times: Float64Array, name: string): void {
+/** All rows have one time in a column of dates without their times of day, or in one that is not the time. */
+function refuseEqualTimes(times: Float64Array, name: string): void {
   if (times.length < 2 || times.some((time) => time !== times[0])) return;
   refuse(
     'TIME_DUPLICATE',
@@ -77,8 +77,8 @@ function refuseOneTime(times: Float64Array, name: string): void {
 /** Moves the last millisecond of a second to the next: Binance writes the close of a bar as 12:59:59.999. */
 const wholeSecond = (time: number): number => (time % 1000 === 999 ? time + 1 : time);
 
-/** The timeframe of the bars. Daily bars are put on their calendar day if their times show which one it is. */
-function settleTimeframe(
+/** The timeframe of the bars, given or inferred, and their times. Daily bars are put on their calendar day if their times show which one it is. */
+function readTimeframe(
   reading: TimeReading,
   options: ReadOptions,
   notes: string[],

@@ -75,36 +75,29 @@ export function findColumns(given: Table, timeIs: 'open' | 'close' | undefined):
   const layout = table.names === null ? layoutOf(table) : null;
   const names = table.names ?? layout!.names;
   const plain = names.map(normalize);
-  const all = (aliases: readonly string[]): number[] => aliases.flatMap((alias) => indexesOf(plain, alias));
-  refuseSeveralSymbols(table, names, all(NAMES.symbol));
-  const openTimes = all(NAMES.time);
-  const closeTimes = all(NAMES.closeTime);
-  const prefersClose = closeTimes.length > 0 && (timeIs === 'close' || openTimes.length === 0);
-  const times = prefersClose ? closeTimes : openTimes;
-  const timeIndex = times.find((index) => readsAsTime(table.columns[index])) ?? times[0];
-  if (timeIndex === undefined) refuseMissing('time', names);
+  const symbols = indexesOfAny(plain, NAMES.symbol);
+  refuseSeveralSymbols(table, names, symbols);
+  const time = findTime(table, names, plain, timeIs);
   const price = (role: 'open' | 'high' | 'low' | 'close'): number => priceColumn(role, names, plain);
   const prices = { open: price('open'), high: price('high'), low: price('low'), close: price('close') };
-  const split = prefersClose ? null : findSplitTime(table, plain);
-  const timeIndexes = split ? [split.date, split.time] : [timeIndex];
   const formatted = readFormattedNumbers(table, {
     prices: Object.values(prices),
     volumes: volumeCandidates(table, names, plain).map(({ index }) => index),
-    kept: [...timeIndexes, ...openTimes, ...closeTimes, ...all(NAMES.symbol)],
+    kept: [...time.indexes, ...time.candidates, ...symbols],
   });
   const { columns } = formatted;
   const [high, low] = [columns[prices.high], columns[prices.low]];
   const volume = chooseVolume(volumeCandidates({ ...table, columns }, names, plain), { high, low });
-  const used = new Set([...timeIndexes, ...Object.values(prices), volume.index]);
+  const used = new Set([...time.indexes, ...Object.values(prices), volume.index]);
   const rest = names
     .map((name, index) => ({ name: name.trim() || `column${index + 1}`, index }))
     .filter(({ index }) => !used.has(index));
   const isWorthless = ({ index }: { index: number }): boolean =>
-    openTimes.includes(index) || closeTimes.includes(index) || WORTHLESS.has(plain[index]);
+    time.candidates.includes(index) || WORTHLESS.has(plain[index]);
   return {
-    time: split ? joinDateAndTime(table.columns[split.date], table.columns[split.time]) : table.columns[timeIndex],
-    timeName: split ? `${names[split.date]} ${names[split.time]}` : names[timeIndex],
-    isCloseTime: prefersClose,
+    time: time.cells,
+    timeName: time.name,
+    isCloseTime: time.isClose,
     open: columns[prices.open],
     high,
     low,
@@ -114,6 +107,43 @@ export function findColumns(given: Table, timeIs: 'open' | 'close' | undefined):
     extra: rest.filter((column) => !isWorthless(column)).map(({ name, index }) => ({ name, cells: columns[index] })),
     ignored: rest.filter(isWorthless).map(({ name }) => name),
     notes: [...notes, ...(layout?.notes ?? []), ...formatted.notes, ...volume.notes],
+  };
+}
+
+interface FoundTime {
+  readonly cells: Cells;
+  readonly name: string;
+  /** Whether it is the close of each bar, because the file has no open time or its owner says so. */
+  readonly isClose: boolean;
+  /** The columns that it is read from: one, or a date and a time of day. */
+  readonly indexes: readonly number[];
+  /** Every column that is named like a time. */
+  readonly candidates: readonly number[];
+}
+
+/** @throws MarketDataError COLUMN_MISSING */
+function findTime(
+  { columns }: Table,
+  names: readonly string[],
+  plain: readonly string[],
+  timeIs: 'open' | 'close' | undefined,
+): FoundTime {
+  const openTimes = indexesOfAny(plain, NAMES.time);
+  const closeTimes = indexesOfAny(plain, NAMES.closeTime);
+  const candidates = [...openTimes, ...closeTimes];
+  const isClose = closeTimes.length > 0 && (timeIs === 'close' || openTimes.length === 0);
+  const times = isClose ? closeTimes : openTimes;
+  const index = times.find((each) => readsAsTime(columns[each])) ?? times[0];
+  if (index === undefined) refuseMissing('time', names);
+  const split = isClose ? null : findSplitTime(columns, plain);
+  if (split === null) return { cells: columns[index], name: names[index], isClose, indexes: [index], candidates };
+  const { date, time } = split;
+  return {
+    cells: joinDateAndTime(columns[date], columns[time]),
+    name: `${names[date]} ${names[time]}`,
+    isClose,
+    indexes: [date, time],
+    candidates,
   };
 }
 
@@ -145,6 +175,10 @@ function indexesOf(names: readonly string[], name: string): number[] {
   return names.flatMap((candidate, index) => (candidate === name ? [index] : []));
 }
 
+/** The columns that have one of the names, those of the first name first. */
+const indexesOfAny = (names: readonly string[], aliases: readonly string[]): number[] =>
+  aliases.flatMap((alias) => indexesOf(names, alias));
+
 function priceColumn(
   role: 'open' | 'high' | 'low' | 'close',
   names: readonly string[],
@@ -163,18 +197,21 @@ function priceColumn(
 function volumeCandidates(table: Table, names: readonly string[], plain: readonly string[]): VolumeCandidate[] {
   const of = (kind: VolumeCandidate['kind'], indexes: readonly number[]): VolumeCandidate[] =>
     indexes.map((index) => ({ index, name: names[index], kind, cells: table.columns[index] }));
-  const all = (aliases: readonly string[]): number[] => aliases.flatMap((alias) => indexesOf(plain, alias));
   const named = names.flatMap((name, index) => (NAMED_VOLUME.test(name.trim()) ? [index] : []));
-  return [...of('exact', all(NAMES.volume)), ...of('named', named), ...of('ticks', all(NAMES.ticks))];
+  return [
+    ...of('exact', indexesOfAny(plain, NAMES.volume)),
+    ...of('named', named),
+    ...of('ticks', indexesOfAny(plain, NAMES.ticks)),
+  ];
 }
 
 /** Finds a date in one column and the time of day in another, as MetaTrader and Stooq write them. */
-function findSplitTime(table: Table, plain: readonly string[]): { date: number; time: number } | null {
+function findSplitTime(columns: readonly Cells[], plain: readonly string[]): { date: number; time: number } | null {
   const indexOf = (...aliases: string[]): number => plain.findIndex((name) => aliases.includes(name));
   const date = indexOf('date', 'datum');
   const time = indexOf('time', 'uhrzeit', 'zeit');
   const isWhole = plain.some((name) => ['opentime', 'timestamp', 'datetime'].includes(name));
-  if (date < 0 || time < 0 || isWhole || !isTimeOfDay(table.columns[time])) return null;
+  if (date < 0 || time < 0 || isWhole || !isTimeOfDay(columns[time])) return null;
   return { date, time };
 }
 

@@ -39,6 +39,7 @@ const LEAN_LOWEST_PRICE = 1000;
  */
 const LEAN_WHOLE_CENTS = 0.5;
 
+/** The layout of a table without a header; time, open, high, low, close, volume unless it shows another. */
 export function layoutOf(table: Table): Layout {
   const { columns } = table;
   const plain = (names: readonly string[], ...notes: string[]): Layout => ({

@@ -39,50 +39,65 @@ const isGerman = ({ names }: Pick<Table, 'names'>): boolean =>
 /** The columns with their formatted numbers read; those that contradict themselves stay texts, to be refused by row. */
 export function readFormattedNumbers(table: Table, { prices, volumes, kept }: Columns): ReadNumbers {
   const { columns, raw } = table;
-  if (raw === undefined) return { columns, notes: [] };
+  const unread = { columns, notes: [] };
+  if (raw === undefined) return unread;
   const others = columns.map((_, at) => at).filter((at) => ![...prices, ...kept].includes(at));
   const [priceCells, otherCells] = [raw(prices), raw(others)];
   const priceTexts = textsOf(priceCells.flat());
-  const votes = decimalsIn(priceTexts);
+  const priceDecimals = decimalsIn(priceTexts);
+  if (priceDecimals.size > 1) return unread;
+  const [priceDecimal] = priceDecimals;
+  // A price such as 1.234, where no other shows which separator is the decimal one.
+  const undecidedPrice = priceDecimal === undefined ? priceTexts.find((text) => text.includes('.')) : undefined;
+  if (undecidedPrice !== undefined && isGerman(table)) refuseUndecided(undecidedPrice.trim());
   const converted = [...columns];
   const notes = new Set<string>();
   const convert = (at: number, written: readonly RawCell[], decimal: Decimal): void => {
-    const cells = new CellsBuilder(written.length);
-    for (const cell of written)
-      cells.push(typeof cell === 'number' ? cell : (numberIn(cell, decimal, volumes.includes(at)) ?? cell));
-    converted[at] = cells.finish();
-    const texts = textsOf(written);
-    if (texts.some((text) => text.includes(',') && !WITH_UNIT.test(text))) notes.add(NOTES[decimal]);
-    const scaled = texts.find((text) => WITH_UNIT.test(text.trim()));
-    if (scaled !== undefined)
-      notes.add(
-        `Column "${table.names?.[at] ?? at + 1}" is written in thousands, millions or billions: ${scaled.trim()} is ` +
-          `${numberIn(scaled, decimal, true)}, as exact as it is written.`,
-      );
+    converted[at] = convertedCells(written, decimal, volumes.includes(at));
+    for (const note of conversionNotes(table.names?.[at] ?? at + 1, textsOf(written), decimal)) notes.add(note);
   };
-  if (votes.size > 1) return { columns, notes: [] };
-  const [shown] = votes;
-  const grouped = shown === undefined ? priceTexts.find((text) => text.includes('.')) : undefined;
-  if (grouped !== undefined && isGerman(table))
-    refuse(
-      'VALUE_NOT_A_NUMBER',
-      `A price of ${grouped.trim()} may be ${numberIn(grouped, 'comma', false)} or ${Number(grouped)}, and no other ` +
-        'price shows which: the columns have German names, and all prices three digits after the point. Write them ' +
-        'without separators of thousands.',
-    );
-  if (shown !== undefined) prices.forEach((at, index) => convert(at, priceCells[index], shown));
+  if (priceDecimal !== undefined) prices.forEach((at, index) => convert(at, priceCells[index], priceDecimal));
   others.forEach((at, index) => {
     const texts = textsOf(otherCells[index]);
     const own = decimalsIn(texts);
-    const isPlain = columns[at].texts === null && shown !== 'comma';
+    const isPlain = columns[at].texts === null && priceDecimal !== 'comma';
     if (isPlain || own.size > 1) return;
-    const [decimal = shown] = own;
+    const [decimal = priceDecimal] = own;
     const isUndecided = decimal === undefined && texts.some((text) => /[.,]/.test(text));
     // Prices such as 1.234 would be thousands if the commas of another column were decimal.
-    if (decimal === 'comma' && grouped !== undefined) return;
-    if ((shown === undefined || decimal === shown) && !isUndecided) convert(at, otherCells[index], decimal ?? 'point');
+    if (decimal === 'comma' && undecidedPrice !== undefined) return;
+    const agrees = priceDecimal === undefined || decimal === priceDecimal;
+    if (agrees && !isUndecided) convert(at, otherCells[index], decimal ?? 'point');
   });
   return { columns: converted, notes: [...notes] };
+}
+
+function refuseUndecided(price: string): never {
+  refuse(
+    'VALUE_NOT_A_NUMBER',
+    `A price of ${price} may be ${numberIn(price, 'comma', false)} or ${Number(price)}, and no other ` +
+      'price shows which: the columns have German names, and all prices three digits after the point. Write them ' +
+      'without separators of thousands.',
+  );
+}
+
+/** The numbers of a column; a cell that is not a number stays a text. */
+function convertedCells(written: readonly RawCell[], decimal: Decimal, mayHaveUnit: boolean): Cells {
+  const cells = new CellsBuilder(written.length);
+  for (const cell of written)
+    cells.push(typeof cell === 'number' ? cell : (numberIn(cell, decimal, mayHaveUnit) ?? cell));
+  return cells.finish();
+}
+
+/** What the owner of the file should know about the numbers of a column. @param name its name, or number without one */
+function* conversionNotes(name: string | number, texts: readonly string[], decimal: Decimal): Generator<string> {
+  if (texts.some((text) => text.includes(',') && !WITH_UNIT.test(text))) yield NOTES[decimal];
+  const scaled = texts.find((text) => WITH_UNIT.test(text.trim()));
+  if (scaled !== undefined)
+    yield (
+      `Column "${name}" is written in thousands, millions or billions: ${scaled.trim()} is ` +
+        `${numberIn(scaled, decimal, true)}, as exact as it is written.`
+    );
 }
 
 /** What is left to interpret: a number of JSON is one already. */
@@ -107,14 +122,14 @@ function decimalsIn(texts: readonly string[]): Set<Decimal> {
 
 /** undefined for a whole number, for 1,234 and 1.234, and for what is not a number. */
 function decimalOf(text: string): Decimal | undefined {
-  const isPoint = read(text, 'point') !== undefined;
-  const isComma = read(text, 'comma') !== undefined;
+  const isPoint = numberWith(text, 'point') !== undefined;
+  const isComma = numberWith(text, 'comma') !== undefined;
   return isPoint === isComma ? undefined : isPoint ? 'point' : 'comma';
 }
 
 /** What a text such as 1,234 may be in a file that does not show it; null if there is one reading or none. */
 export function ambiguousReadings(text: string): { readonly comma: number; readonly point: number } | null {
-  const [comma, point] = [read(text, 'comma'), read(text, 'point')];
+  const [comma, point] = [numberWith(text, 'comma'), numberWith(text, 'point')];
   return comma === undefined || point === undefined || comma === point ? null : { comma, point };
 }
 
@@ -124,7 +139,7 @@ const SHAPES: Readonly<Record<Decimal, RegExp>> = {
 };
 
 /** undefined if the text is not a number with this decimal separator. */
-function read(text: string, decimal: Decimal): number | undefined {
+function numberWith(text: string, decimal: Decimal): number | undefined {
   if (!SHAPES[decimal].test(text)) return undefined;
   return Number(decimal === 'comma' ? text.replaceAll('.', '').replace(',', '.') : text.replaceAll(',', ''));
 }
@@ -133,8 +148,8 @@ function read(text: string, decimal: Decimal): number | undefined {
 function numberIn(text: string, decimal: Decimal, mayHaveUnit: boolean): number | undefined {
   const trimmed = text.trim();
   const [, number, unit] = (mayHaveUnit && WITH_UNIT.exec(trimmed)) || [];
-  if (number === undefined) return read(trimmed, decimal);
-  const value = read(number.trim(), decimal);
+  if (number === undefined) return numberWith(trimmed, decimal);
+  const value = numberWith(number.trim(), decimal);
   // 1.1 million is 1100000, not 1100000.0000000002.
   return value === undefined ? undefined : Number((value * UNITS[unit.toUpperCase()]).toPrecision(15));
 }

@@ -70,31 +70,24 @@ export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<
     read.set(source.path, loading);
     return loading;
   };
-  const list = async (): Promise<readonly CatalogEntry[]> =>
-    (await Promise.all(sources.map(load))).map(({ entry }) => entry);
-  const open = async (sha256s: readonly string[]): Promise<readonly Snapshot[]> => {
-    const loaded = await Promise.all(sources.map(load));
-    return sha256s.map((sha256) => {
-      const found = loaded.find(({ entry }) => entry.sha256 === sha256);
-      return found?.snapshot ?? refuse('FILE_UNREADABLE', `No file in ${folder} gives the snapshot ${sha256}.`);
-    });
-  };
-  // A run names one symbol; reading the files of the others would take most of its time.
-  const narrowed = (symbol: string): Catalog => {
-    const ofSymbol = sources.filter((source) => source.symbol === symbol);
-    return catalogOver(
-      async () => (await Promise.all(ofSymbol.map(load))).map(({ entry }) => entry),
+  const catalogOf = (wanted: readonly Source[]): Catalog =>
+    catalogOver(
+      async () => (await Promise.all(wanted.map(load))).map(({ entry }) => entry),
       async (sha256s) => {
-        const loaded = await Promise.all(ofSymbol.map(load));
-        return sha256s.map((sha256) => loaded.find(({ entry }) => entry.sha256 === sha256)!.snapshot);
+        const loaded = await Promise.all(wanted.map(load));
+        return sha256s.map((sha256) => {
+          const found = loaded.find(({ entry }) => entry.sha256 === sha256);
+          return found?.snapshot ?? refuse('FILE_UNREADABLE', `No file in ${folder} gives the snapshot ${sha256}.`);
+        });
       },
     );
-  };
+  // A run names one symbol; reading the files of the others would take most of its time.
+  const ofSymbol = (symbol: string): Catalog => catalogOf(sources.filter((source) => source.symbol === symbol));
   return {
-    ...catalogOver(list, open),
-    find: (symbol, timeframe) => narrowed(symbol).find(symbol, timeframe),
-    readable: (symbol, timeframe) => narrowed(symbol).readable(symbol, timeframe),
-    snapshots: (symbol, timeframe) => narrowed(symbol).snapshots(symbol, timeframe),
+    ...catalogOf(sources),
+    find: (symbol, timeframe) => ofSymbol(symbol).find(symbol, timeframe),
+    readable: (symbol, timeframe) => ofSymbol(symbol).readable(symbol, timeframe),
+    snapshots: (symbol, timeframe) => ofSymbol(symbol).snapshots(symbol, timeframe),
   };
 }
 

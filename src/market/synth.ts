@@ -44,19 +44,11 @@ const PATH_STEPS = 8;
 const BUSIEST_HOUR = 15;
 
 /**
- * One-minute columns.
+ * One-minute bars, whose columns are shorter than `days` by the bars that outages leave out.
  * @throws MarketDataError SYMBOL_INVALID, or FILE_TOO_LARGE for an impossible number of days
  */
 export function synthesize({ symbol, days, seed, start = DEFAULT_START, price }: SynthOptions): SnapshotColumns {
-  checkSymbol(symbol);
-  if (!symbol.startsWith(SYNTHETIC_PREFIX))
-    refuse(
-      'SYMBOL_INVALID',
-      `"${symbol}" does not begin with ${SYNTHETIC_PREFIX}. Synthetic bars must be recognizable, so name ` +
-        `them like ${SYNTHETIC_PREFIX}BTC.`,
-    );
-  if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS)
-    refuse('FILE_TOO_LARGE', `${days} is not a number of days from 1 to ${MAX_DAYS}.`);
+  checkRequest(symbol, days);
   const random = new Random(seed, symbol);
   const minutes = days * MINUTES_PER_DAY;
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(minutes));
@@ -94,6 +86,18 @@ export function synthesize({ symbol, days, seed, start = DEFAULT_START, price }:
     volume: cut(volume),
     series: new Map(),
   };
+}
+
+function checkRequest(symbol: string, days: number): void {
+  checkSymbol(symbol);
+  if (!symbol.startsWith(SYNTHETIC_PREFIX))
+    refuse(
+      'SYMBOL_INVALID',
+      `"${symbol}" does not begin with ${SYNTHETIC_PREFIX}. Synthetic bars must be recognizable, so name ` +
+        `them like ${SYNTHETIC_PREFIX}BTC.`,
+    );
+  if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS)
+    refuse('FILE_TOO_LARGE', `${days} is not a number of days from 1 to ${MAX_DAYS}.`);
 }
 
 /** The bars as an import would read them, for `Catalog.add`. */

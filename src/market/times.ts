@@ -127,7 +127,7 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
   const times = new Float64Array(numbers.length);
   const days = new Float64Array(numbers.length);
   const dateOrder = orderOfSlashed(cells);
-  let other: string | null = null;
+  let unusualDate: string | null = null;
   let zoned = 0;
   let hasOffset = false;
   for (let row = 0; row < numbers.length; row++) {
@@ -137,7 +137,7 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
       refuseTime(text, row, refusals);
       continue;
     }
-    if (other === null && !ISO_DATE.test(text)) other = text;
+    if (unusualDate === null && !ISO_DATE.test(text)) unusualDate = text;
     times[row] = read.ms - (read.offsetMs ?? 0);
     days[row] = sessionDay(read.ms);
     if (read.offsetMs !== null) zoned++;
@@ -145,7 +145,7 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
   }
   const zone = zoned === 0 ? 'none given, read as UTC' : 'given by each time';
   const isLocal = hasOffset && zoned === numbers.length;
-  const unit = other === null ? 'ISO 8601' : (`dates such as ${other}` as const);
+  const unit = unusualDate === null ? 'ISO 8601' : (`dates such as ${unusualDate}` as const);
   return { times, unit, zone, localDays: isLocal ? days : null, dateOrder };
 }
 

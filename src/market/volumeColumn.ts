@@ -27,6 +27,7 @@ interface Prices {
   readonly low: Cells;
 }
 
+/** The first column that holds volume at all: by its exact name, by a name such as "Volume BTC", or counted ticks. */
 export function chooseVolume(candidates: readonly VolumeCandidate[], prices: Prices): VolumeChoice {
   if (candidates.length === 0)
     return { index: null, notes: ['The file has no volume column: volume is 0 in every bar.'] };
