@@ -40,7 +40,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 interface AppOptions {
   /** Adds routes beside ours, under the same hooks; for tests. */
-  readonly putMore?: (app: App) => Promise<void>;
+  readonly registerMore?: (app: App) => Promise<void>;
   /** Finds the caller of a request that another thread has authenticated. */
   readonly authenticatedAs?: AuthenticatedAs;
   /** Default: every request is answered in place. */
@@ -51,14 +51,14 @@ interface AppOptions {
  * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given but `heavyRequests`: the caller
  * ends `services.sql`.
  *
- * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in `putRoutes`
+ * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in `registerRoutes`
  * below. Each route has `onRequest: requireKey({scope, role})`, a schema with zod `body`/`querystring` (z.strictObject)
  * and `response`, and a short handler that throws `problem(CODE, …)`. Path ids go through `pathId`, lists through
  * `listQuery`, POSTs through `answerOnce`.
  */
 export async function buildApp(
   services: Services,
-  { putMore, authenticatedAs, heavyRequests = null }: AppOptions = {},
+  { registerMore, authenticatedAs, heavyRequests = null }: AppOptions = {},
 ): Promise<App> {
   const app = createServer(services);
   app.setValidatorCompiler(validatorCompiler);
@@ -84,10 +84,10 @@ export async function buildApp(
   if (authenticatedAs) trustForwardedRequests(app, authenticatedAs);
   else authenticateCallers(app, services);
   listenForChanges(app, services);
-  await putRoutes(app, services);
+  await registerRoutes(app, services);
   // Nobody reads the metrics of the thread of heavy requests, and recording every garbage collection costs time.
   if (!authenticatedAs) measureProcess(app);
-  await putMore?.(app);
+  await registerMore?.(app);
   await app.ready();
   return app;
 }
@@ -131,7 +131,7 @@ function authenticateCallers(app: App, services: Services): void {
 }
 
 /** Every route of the service, by hand and in reading order. */
-async function putRoutes(app: App, services: Services): Promise<void> {
+async function registerRoutes(app: App, services: Services): Promise<void> {
   await healthRoutes(app, services);
   await manifestRoutes(app);
   await workspaceRoutes(app, services);

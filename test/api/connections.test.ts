@@ -175,7 +175,7 @@ describe('values that the database refuses', () => {
   it('answers 503 for a full disk, and for a statement that takes too long', async () => {
     const causes = { full: '53100', slow: '57014' };
     const app = await buildApp(api.services, {
-      putMore: async (more) => {
+      registerMore: async (more) => {
         for (const [name, code] of Object.entries(causes))
           more.get(`/${name}`, async () => {
             throw Object.assign(new Error('could not extend file'), { code });

@@ -275,7 +275,7 @@ describe('a stopping process', () => {
   it('answers its waiters with connection: close, and does not wait for idle clients', async () => {
     const arrived = Promise.withResolvers<void>();
     const app = await buildApp(api.services, {
-      putMore: async (scope) => {
+      registerMore: async (scope) => {
         scope.get('/wait', async () => {
           arrived.resolve();
           await once(scope.drainSignal, 'abort');

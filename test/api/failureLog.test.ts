@@ -15,7 +15,7 @@ it('logs requests during an outage without a stack each, and an error of ours wi
   const app = await buildApp(
     { ...api.services, log: pino(new Writable({ write })) },
     {
-      putMore: async (probed) => {
+      registerMore: async (probed) => {
         probed.get('/away', () => {
           throw Object.assign(new Error('the database is shutting down'), { code: '57P03' });
         });

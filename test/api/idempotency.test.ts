@@ -218,7 +218,7 @@ describe('a set of concurrent writes', () => {
   it('finishes even if each of forty needs a second connection', async () => {
     const { sql } = api.services;
     const app = await buildApp(api.services, {
-      putMore: async (scope) => {
+      registerMore: async (scope) => {
         scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
           answerOnce(api.services, request, reply, async () => {
             await sql`select pg_sleep(0.01)`;
@@ -244,7 +244,7 @@ describe('a write that fails', () => {
   it('is rolled back and its answer stored, except that nothing is stored for a bug, which is 500', async () => {
     const { sql } = api.services;
     const app = await buildApp(api.services, {
-      putMore: async (scope) => {
+      registerMore: async (scope) => {
         scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
           answerOnce(api.services, request, reply, async (tx) => {
             await tx`insert into strategies (workspace_id, name) values (${request.caller.workspaceId}, 'half')`;

@@ -23,7 +23,7 @@ let looks = 0;
 beforeAll(async () => {
   api = await createApiApp({ RATE_LIMITS: 'on' });
   app = await buildApp(api.services, {
-    putMore: async (probed) => {
+    registerMore: async (probed) => {
       const admit = async () => void admitted++;
       probed.get('/held', { onRequest: [requireKey(), admit] }, async () => {
         await new Promise<void>((resolve) => held.push(resolve));

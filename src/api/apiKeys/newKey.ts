@@ -41,11 +41,11 @@ interface CreatedKey {
  */
 export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest): Promise<CreatedKey> {
   // Checked before hashing too, so that a full workspace does not cost an argon2 hash; the count below decides.
-  await assertRoom(sql, await findWorkspace(sql, request.workspaceId));
+  await requireRoom(sql, await findWorkspace(sql, request.workspaceId));
   const generated = generateApiKey();
   const secretHash = await secrets.hash(generated.secret);
   const inserted = await sql.begin(async (transaction) => {
-    await assertRoom(transaction, await lockWorkspace(transaction, request.workspaceId));
+    await requireRoom(transaction, await lockWorkspace(transaction, request.workspaceId));
     return insertApiKey(transaction, {
       ...request,
       createdBy: request.userId,
@@ -67,7 +67,8 @@ export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest)
   };
 }
 
-async function assertRoom(sql: Queryable, workspace: Workspace | null): Promise<void> {
+/** @throws API_KEY_LIMIT_REACHED; NOT_FOUND when there is no such workspace */
+async function requireRoom(sql: Queryable, workspace: Workspace | null): Promise<void> {
   if (workspace === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
   const limit = TIER_LIMITS[workspace.tier].activeApiKeys;
   const [{ count: usage }] = await activeApiKeys(sql, workspace.id);

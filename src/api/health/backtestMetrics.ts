@@ -11,13 +11,13 @@ import type { Services } from '../services.ts';
 const READ_WITHIN_MS = 2_000;
 
 type Worker = QueueNumbers['workers'][number];
-type Numbered = Pick<Services, 'sql' | 'log' | 'config'>;
+type MetricSources = Pick<Services, 'sql' | 'log' | 'config'>;
 
 /**
  * What each worker reports with its heartbeat. Totals are gauges, because prom-client's counters cannot be set; they
  * only grow while a worker lives, so that `rate()` of them is runs and bars per second.
  */
-const OF_A_WORKER: readonly (readonly [name: string, help: string, value: (worker: Worker) => number])[] = [
+const WORKER_GAUGES: readonly (readonly [name: string, help: string, value: (worker: Worker) => number])[] = [
   ['threads', 'Simulation threads of the worker.', (worker) => worker.threads],
   ['busy_share', 'Share of its threads that are busy, 0 to 1.', (worker) => worker.busyShare],
   ['runs_total', 'Backtests it has ended since it started.', (worker) => worker.runsDone],
@@ -32,9 +32,9 @@ const OF_A_WORKER: readonly (readonly [name: string, help: string, value: (worke
 ];
 
 /** Failures, dead workers and the room there is; read like the queue. */
-export function measureTrouble(registry: Registry, { sql, log, config }: Numbered): void {
+export function measureTrouble(registry: Registry, { sql, log, config }: MetricSources): void {
   const registers = [registry];
-  const read = once(() => readTroubleNumbers(sql), log);
+  const read = sharedRead(() => readTroubleNumbers(sql), log);
   const failures = new Gauge({
     name: 'candlepool_failures_last_hour',
     help: 'Failed backtests of those accepted within the last hour, by the code of their error.',
@@ -77,21 +77,22 @@ export function measureTrouble(registry: Registry, { sql, log, config }: Numbere
  * prom-client asks for every metric at the same time: one query answers them all. Without a database the other metrics
  * are still shown.
  */
-function once<Numbers>(look: () => Promise<Numbers>, log: Services['log']): () => Promise<Numbers | null> {
+function sharedRead<Numbers>(read: () => Promise<Numbers>, log: Services['log']): () => Promise<Numbers | null> {
   let reading: Promise<Numbers | null> | undefined;
-  const lookNow = (): Promise<Numbers | null> =>
-    look().catch((error: unknown) => {
+  const readNow = (): Promise<Numbers | null> =>
+    read().catch((error: unknown) => {
       log.warn({ err: error }, 'numbers of /metrics could not be read');
       return null;
     });
   return () =>
-    (reading ??= Promise.race([lookNow(), after(READ_WITHIN_MS, null, { ref: false })]).finally(
+    (reading ??= Promise.race([readNow(), after(READ_WITHIN_MS, null, { ref: false })]).finally(
       () => (reading = undefined),
     ));
 }
 
-export function measureBacktests(registry: Registry, { sql, log }: Numbered): void {
-  const read = once(() => readQueueNumbers(sql), log);
+/** The depth of the queue, and what each worker reports. */
+export function measureBacktests(registry: Registry, { sql, log }: MetricSources): void {
+  const read = sharedRead(() => readQueueNumbers(sql), log);
   const registers = [registry];
   const depth = new Gauge({
     name: 'candlepool_backtests',
@@ -117,7 +118,7 @@ export function measureBacktests(registry: Registry, { sql, log }: Numbered): vo
       oldest.set((await read())?.oldestDueSeconds ?? 0);
     },
   });
-  for (const [name, help, value] of OF_A_WORKER) {
+  for (const [name, help, value] of WORKER_GAUGES) {
     const gauge = new Gauge({
       name: `candlepool_worker_${name}`,
       help,

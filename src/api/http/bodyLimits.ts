@@ -31,7 +31,7 @@ const LARGE_BODIES_OF_A_WORKSPACE = 4;
 /** Bytes of large bodies of all workspaces together. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Must be called before the routes are put on the app. */
+/** Must be called before the routes are registered. */
 export function limitBodies(app: App): void {
   const held = new Map<string, number>();
   let total = 0;

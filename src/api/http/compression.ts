@@ -12,7 +12,7 @@ const BROTLI_QUALITY = 4;
 /** Texts and data. Streams of events are not compressed: a compressor would hold events back. */
 const COMPRESSED = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|javascript|xml|vnd\.apache\.arrow))/;
 
-/** Before the first route: the plugin wraps routes as they are put on the app. */
+/** Before the first route: the plugin wraps routes as they are registered. */
 export async function compressAnswers(app: App): Promise<void> {
   await app.register(compress, {
     encodings: ['br', 'gzip', 'identity'],

@@ -184,7 +184,7 @@ const tooManyWaiting = () =>
     retryAfterSeconds: 1,
   });
 
-/** Must be called before the routes are put on the app. `heavyRequests` null: everything is answered in place. */
+/** Must be called before the routes are registered. `heavyRequests` null: everything is answered in place. */
 export function forwardHeavyRequests(app: App, heavyRequests: HeavyRequests | null): void {
   app.decorate('heavyRequests', heavyRequests);
   app.decorateRequest('isHeavy', false);

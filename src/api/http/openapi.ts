@@ -28,7 +28,7 @@ const DOCS_POLICY = {
 
 const readDocsFile = (name: string): Promise<Buffer> => readFile(join(import.meta.dirname, '..', 'docs', name));
 
-/** Before the first route: the plugin learns the routes as they are put on the app. */
+/** Before the first route: the plugin learns the routes as they are registered. */
 export async function describeRoutes(app: App): Promise<void> {
   await app.register(fastifyZodOpenApiPlugin);
   await app.register(swagger, {

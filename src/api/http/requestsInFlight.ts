@@ -150,7 +150,7 @@ const tooMany = (limit: number, tier: string) =>
 const UNLIMITED: RequestsInFlight = { begin: () => {} };
 
 /**
- * Must be called before the routes are put on the app, and after what answers requests elsewhere: those take no turn
+ * Must be called before the routes are registered, and after what answers requests elsewhere: those take no turn
  * here. `isLimited` false: nothing is counted.
  */
 export function limitRequestsInFlight(app: App, isLimited: boolean): void {

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** Must be called before routes that wait are put on the app. */
+/** Must be called before routes that wait are registered. */
 export function listenForChanges(app: App, { sql }: Pick<Services, 'sql'>): void {
   const notifications = openNotifications(sql);
   app.decorate('notifications', notifications);

@@ -107,10 +107,10 @@ function shortenObject(value: Readonly<Record<string, unknown>>, path: string, m
   }));
   let left = maxBytes - members.reduce((sum, { name }) => sum + name.length + MEMBER_BYTES, 2);
   const shown = new Map<string, unknown>();
-  const inTurn = members.toSorted((a, b) => Number(b.isFirst) - Number(a.isFirst) || a.bytes - b.bytes);
-  const firsts = members.filter(({ isFirst }) => isFirst).length;
-  for (const [index, one] of inTurn.entries()) {
-    const share = one.isFirst ? (left * FIRST_SHARE) / (firsts - index) : left / (members.length - index);
+  const byUse = members.toSorted((a, b) => Number(b.isFirst) - Number(a.isFirst) || a.bytes - b.bytes);
+  const firstCount = members.filter(({ isFirst }) => isFirst).length;
+  for (const [index, one] of byUse.entries()) {
+    const share = one.isFirst ? (left * FIRST_SHARE) / (firstCount - index) : left / (members.length - index);
     const part = shorten(one.member, one.path, Math.max(Math.floor(share), 0));
     shown.set(one.name, part);
     left -= jsonBytes(part);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ARTIFACT_NAMES, FORMATS_OF } from '../../engine/index.ts';
 import { jsonBytes } from '../http/jsonBytes.ts';
 import type { ApiAnswer } from './apiCall.ts';
-import { get, MAX_BYTES, reader, segment, type ShownPart, type ToolContext } from './tool.ts';
+import { get, MAX_BYTES, readTool, segment, type ShownPart, type ToolContext } from './tool.ts';
 
 /** All artifacts but the report, which is a page for people. */
 const TABLES = ARTIFACT_NAMES.filter((name) => FORMATS_OF[name].includes('csv'));
@@ -38,7 +38,7 @@ const ARTIFACT = PAGE.extend({
     .describe('For trades: adds what every node that has an id was at each entry and exit.'),
 });
 
-export const getBacktestArtifact = reader(
+export const getBacktestArtifact = readTool(
   'get_backtest_artifact',
   'Get an artifact',
   `Rows of ${TABLES.join(', ')} of a completed backtest, as many as fit into maxBytes; nextOffset is where the next ` +
@@ -53,7 +53,7 @@ export const getBacktestArtifact = reader(
 
 const SWEEP_ROWS = PAGE.extend({ id: z.string().describe('Id of the completed sweep.') });
 
-export const getSweepRows = reader(
+export const getSweepRows = readTool(
   'get_sweep_rows',
   'Get the rows of a sweep',
   'Every row of a completed sweep in the order of its variants: parameters and the headline numbers of each, as many ' +

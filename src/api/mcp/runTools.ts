@@ -6,8 +6,8 @@ import {
   idempotencyKey,
   MAX_BYTES,
   post,
-  reader,
-  writer,
+  readTool,
+  writeTool,
   type Tool,
   type ToolArguments,
   type ToolContext,
@@ -40,7 +40,7 @@ export const queueTool = (
   { name, title, description, input }: RunTool,
   requestOf: (args: ToolArguments) => readonly [path: string, body: ToolArguments],
 ): Tool =>
-  writer(name, title, description, { ...input, wait: WAIT_FOR_RESULT, idempotencyKey }, async (args, context) => {
+  writeTool(name, title, description, { ...input, wait: WAIT_FOR_RESULT, idempotencyKey }, async (args, context) => {
     const { wait, ...own } = args;
     const [path, body] = requestOf(own);
     const queued = await context.call(post(path, body));
@@ -56,7 +56,7 @@ export const resultTool = (
   { name, title, description, input }: RunTool,
   pathOf: (args: ToolArguments) => string,
 ): Tool =>
-  reader(name, title, description, { ...input, wait: WAIT_FOR_END, view: VIEW }, (args, context) => {
+  readTool(name, title, description, { ...input, wait: WAIT_FOR_END, view: VIEW }, (args, context) => {
     const path = pathOf(args);
     const wait = Number(args.wait);
     return args.view === 'agent' ? awaitRun(path, wait, context) : context.call(get(`${path}?wait=${wait}`));

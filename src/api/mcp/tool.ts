@@ -52,7 +52,7 @@ const SHOWN_PART = {
 };
 
 /** A tool that only reads. */
-export const reader = (
+export const readTool = (
   name: string,
   title: string,
   description: string,
@@ -69,8 +69,8 @@ export const reader = (
 });
 
 /** A tool that writes; repeatable only under an idempotency key, where `input` has one. */
-export const writer = (...definition: Parameters<typeof reader>): Tool => ({
-  ...reader(...definition),
+export const writeTool = (...definition: Parameters<typeof readTool>): Tool => ({
+  ...readTool(...definition),
   isReadOnly: false,
   isIdempotent: false,
 });
@@ -81,7 +81,7 @@ export const withMaxBytes = (tool: Tool, bytes: number): Tool => ({
   input: tool.input.extend({ maxBytes: SHOWN_PART.maxBytes.unwrap().default(bytes) }),
 });
 
-/** The argument that a writer passes on as its request's header. */
+/** The argument that a writeTool passes on as its request's header. */
 export const idempotencyKey = z
   .string()
   .min(1)

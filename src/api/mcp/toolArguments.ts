@@ -46,26 +46,34 @@ type ReadArguments = { readonly args: ToolArguments } | { readonly issues: reado
 /** Reads the arguments of a tool; a string that holds the JSON of what is expected in its place is read as that. */
 export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments {
   let value = sent;
-  let { success, data, error } = input.safeParse(value);
+  let parsed = input.safeParse(value);
   let issues: readonly ProblemIssue[] = [];
-  for (let round = 0; !success && issues.length === 0 && round < MAX_ROUNDS; round++) {
-    const read = readStrings(value, error!.issues);
-    ({ issues } = read);
+  for (let round = 0; !parsed.success && issues.length === 0 && round < MAX_ROUNDS; round++) {
+    const read = readStrings(value, parsed.error.issues);
+    issues = read.issues;
     if (read.value === value) break;
-    ({ value } = read);
-    ({ success, data, error } = input.safeParse(value));
+    value = read.value;
+    parsed = input.safeParse(value);
   }
-  if (success && issues.length === 0) return { args: data! };
-  const ownFaults = (error?.issues ?? []).filter(({ path: [name] }) => !API_CHECKED.has(input.shape[String(name)]));
+  if (parsed.success && issues.length === 0) return { args: parsed.data };
+  const all = [...issues, ...issuesOfTool(input, value, parsed.error?.issues ?? [])];
+  return all.length > 0 ? { issues: all } : { args: validOrAsSent(input, value as ToolArguments) };
+}
+
+/** The faults that the API would not see, because the members are the tool's own. */
+function issuesOfTool(input: z.ZodObject, value: unknown, faults: readonly z.core.$ZodIssue[]): ProblemIssue[] {
+  const own = faults.filter(({ path: [name] }) => !API_CHECKED.has(input.shape[String(name)]));
   const names = Object.keys(input.shape);
-  const own = issuesOfZod(ownFaults, '', value, names).map((issue) => asArgument(issue, names));
-  if (issues.length + own.length > 0) return { issues: [...issues, ...own] };
-  const given = value as ToolArguments;
+  return issuesOfZod(own, '', value, names).map((issue) => asArgument(issue, names));
+}
+
+/** Each argument as its schema reads it, with its default; one that is wrong is passed on as it was sent. */
+function validOrAsSent(input: z.ZodObject, sent: ToolArguments): ToolArguments {
   const members = Object.entries(input.shape).map(([name, schema]) => {
-    const { data: read = given[name] } = z.safeParse(schema, given[name]);
+    const { data: read = sent[name] } = z.safeParse(schema, sent[name]);
     return [name, read] as const;
   });
-  return { args: Object.fromEntries(members.filter(([, member]) => member !== undefined)) };
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
 }
 
 /** A list, its items and their objects may each be strings. */

@@ -10,10 +10,10 @@ import {
   get,
   idempotencyKey,
   post,
-  reader,
+  readTool,
   segment,
   withMaxBytes,
-  writer,
+  writeTool,
   type Tool,
   type ToolArguments,
 } from './tool.ts';
@@ -37,7 +37,7 @@ const QUEUED_ITEMS = bodyMembers({
 /** Room for the whole authoring pack: at the usual size, it would lose the names that it is read for. */
 const PACK_BYTES = 24_000;
 
-const getCapabilities = reader(
+const getCapabilities = readTool(
   'get_capabilities',
   'Get capabilities',
   'What a strategy may say. Without arguments the authoring pack: worked examples, every node kind in a line, ' +
@@ -58,7 +58,7 @@ const getCapabilities = reader(
   },
 );
 
-const getStrategy = reader(
+const getStrategy = readTool(
   'get_strategy',
   'Get a strategy',
   'A strategy with its versions; with `version`, that version with its payloads and settings, to change and finalize.',
@@ -69,7 +69,7 @@ const getStrategy = reader(
   },
 );
 
-const listTemplates = reader(
+const listTemplates = readTool(
   'list_templates',
   'List templates',
   'Strategies to learn from and to change; with `key`, one of them with its payload and a config on which it trades.',
@@ -78,7 +78,7 @@ const listTemplates = reader(
     call(get(key === undefined ? '/system-strategies?limit=100' : `/system-strategies/${segment(key)}`)),
 );
 
-const cancelBacktest = writer(
+const cancelBacktest = writeTool(
   'cancel_backtest',
   'Cancel a backtest',
   'Cancels a queued or running backtest.',
@@ -86,7 +86,7 @@ const cancelBacktest = writer(
   (args, { call }) => call(post(`/backtests/${segment(args.id)}/cancel`)),
 );
 
-const cancelSweep = writer(
+const cancelSweep = writeTool(
   'cancel_sweep',
   'Cancel a sweep',
   'Cancels a queued or running sweep; its rows are dropped.',
@@ -101,7 +101,7 @@ const CURSOR = z
   .optional()
   .describe('`pagination.nextCursor` of the page before, with the same sort and filters.');
 const { limit, status, strategyId, strategyVersionId, symbol, timeframe } = BacktestListQuery.shape;
-const listBacktests = reader(
+const listBacktests = readTool(
   'list_backtests',
   'List and compare backtests',
   'Backtests of the workspace with their headline numbers, parameters and worst diagnosis, sorted by any key of the ' +
@@ -120,7 +120,7 @@ const listBacktests = reader(
 );
 
 const { search, status: versionStatus } = StrategyListQuery.shape;
-const listStrategies = reader(
+const listStrategies = readTool(
   'list_strategies',
   'List strategies',
   'Strategies of the workspace, newest first, with the ids and states of their newest versions.',
@@ -137,14 +137,14 @@ const queryOf = (args: ToolArguments): string =>
 const robustnessPath = (backtestId: unknown): string => `/backtests/${segment(backtestId)}/robustness`;
 
 export const TOOLS: readonly Tool[] = [
-  reader(
+  readTool(
     'get_manifest',
     'Get the manifest',
     'The workflow, in steps, with rules and links. Read it first.',
     {},
     (_, { call }) => call(get('')),
   ),
-  reader(
+  readTool(
     'get_workspace_context',
     'Get the workspace',
     'The workspace of the key: role, scopes, tier, limits and usage.',
@@ -152,14 +152,14 @@ export const TOOLS: readonly Tool[] = [
     (_, { call }) => call(get('/workspace')),
   ),
   withMaxBytes(getCapabilities, PACK_BYTES),
-  reader(
+  readTool(
     'list_market_data',
     'List market data',
     'The series that strategies can run on: symbol, timeframe, number of bars, first and last time.',
     {},
     (_, { call }) => call(get('/market-data')),
   ),
-  reader(
+  readTool(
     'validate_strategy',
     'Validate a strategy',
     'Every issue of a strategy at once, with patches where the repair is certain: apply them in the order of the ' +
@@ -167,7 +167,7 @@ export const TOOLS: readonly Tool[] = [
     VALIDATED,
     (args, { call }) => call(post('/strategies/validate', args)),
   ),
-  reader(
+  readTool(
     'explain_strategy',
     'Explain a strategy',
     'The plan of a valid strategy: what is computed on which bars, what is shared, and how far it looks back.',
@@ -177,14 +177,14 @@ export const TOOLS: readonly Tool[] = [
   withMaxBytes(listStrategies, LIST_BYTES),
   getStrategy,
   listTemplates,
-  writer(
+  writeTool(
     'create_strategy',
     'Create a strategy',
     'Stores a valid strategy as draft version 1.',
     { ...CREATED, idempotencyKey },
     (args, { call }) => call(post('/strategies', args)),
   ),
-  writer(
+  writeTool(
     'finalize_strategy_version',
     'Finalize a version',
     'Makes a ready version; its id is the strategyVersionId of a backtest. `version` alone promotes that stored draft.',
@@ -200,7 +200,7 @@ export const TOOLS: readonly Tool[] = [
     },
     (body) => ['/backtests', body],
   ),
-  writer(
+  writeTool(
     'run_backtests',
     'Run many backtests',
     'Queues up to 1,000 backtests; each is accepted or refused on its own. Read the results with get_backtest.',
@@ -241,7 +241,7 @@ export const TOOLS: readonly Tool[] = [
     (args) => `/sweeps/${segment(args.id)}`,
   ),
   getSweepRows,
-  writer(
+  writeTool(
     'run_sweep_row',
     'Backtest a row of a sweep',
     'Queues the full backtest of one variant of a completed sweep; its summary has the numbers of the row. Read it ' +

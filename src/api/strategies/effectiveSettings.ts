@@ -65,11 +65,13 @@ interface VersionSettings {
   readonly defaults: Json | null;
 }
 
+/** What a version runs with before a config is known. @param overrides those of the config of a run */
 export function effectiveSettings(
   { settings, defaults }: VersionSettings,
   overrides: Json = {},
 ): z.input<typeof EffectiveSettings> {
-  const of = (setting: string, member: string) => {
+  /** `setting` of `settings` wins over an override and over `member` of the defaults; undefined: none of them has it. */
+  const decided = (setting: string, member: string) => {
     const overridden = Object.entries(overrides).find(([pointer]) => pointer.endsWith(`/strategy/defaults/${member}`));
     const asked = overridden?.[1] ?? defaults?.[member];
     const given = settings[setting];
@@ -84,8 +86,11 @@ export function effectiveSettings(
   };
   const timezone = defaults?.timezone as string | undefined;
   return {
-    maxConcurrentPositions: of('maxConcurrentPositions', 'maxConcurrentPositions') ?? { value: 1, source: 'default' },
-    warmupBars: of('warmupPeriod', 'warmupBars') ?? { value: null, source: 'inferred' },
+    maxConcurrentPositions: decided('maxConcurrentPositions', 'maxConcurrentPositions') ?? {
+      value: 1,
+      source: 'default',
+    },
+    warmupBars: decided('warmupPeriod', 'warmupBars') ?? { value: null, source: 'inferred' },
     timezone:
       timezone === undefined ? { value: 'UTC', source: 'default' } : { value: timezone, source: 'strategy.defaults' },
   };
@@ -105,7 +110,7 @@ export function runSettings(
   const strategy = effectiveSettings(version, resolved.overrides);
   const { execution, ambiguityResolution, ambiguityFallback, leverage } = resolved;
   const sent = { ...config, ...(config.execution as Json | undefined) };
-  const from = <Value>(name: string, value: Value) => ({
+  const fromConfigOrDefault = <Value>(name: string, value: Value) => ({
     value,
     source: sent[name] === undefined ? ('default' as const) : ('config' as const),
   });
@@ -119,9 +124,9 @@ export function runSettings(
     warmupBars: { ...strategy.warmupBars, value: warmupBars },
     timeframe: fromConfig(resolved.timeframe, defaults?.timeframe),
     symbol: fromConfig(resolved.signalInstrument.symbol, (defaults?.instrument as Json | undefined)?.symbol),
-    orderTiming: from('orderTiming', execution.orderTiming),
-    ambiguityResolution: from('ambiguityResolution', ambiguityResolution),
-    ambiguityFallback: from('ambiguityFallback', ambiguityFallback),
-    leverage: from('leverage', leverage),
+    orderTiming: fromConfigOrDefault('orderTiming', execution.orderTiming),
+    ambiguityResolution: fromConfigOrDefault('ambiguityResolution', ambiguityResolution),
+    ambiguityFallback: fromConfigOrDefault('ambiguityFallback', ambiguityFallback),
+    leverage: fromConfigOrDefault('leverage', leverage),
   };
 }

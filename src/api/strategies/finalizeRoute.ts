@@ -110,12 +110,8 @@ async function finalize(
   if (origin !== null && (await findVersion(tx, workspaceId, origin)) === undefined)
     throw notFound('strategy version', origin);
   if (wanted?.status === 'ready') {
-    if (content !== null && hasContent(wanted, content)) return { version: wanted, warnings };
-    const { id, version, status } = wanted;
-    throw problem('VERSION_NOT_DRAFT', {
-      message: `Version ${version} is ready and has other content; finalize without version to make a new one.`,
-      extras: { existing: { id, version, status } },
-    });
+    requireSameContent(wanted, content);
+    return { version: wanted, warnings };
   }
   requireValid(content, outcome);
   if (outcome.requiresConfirmation && body.ignoreWarnings !== true)
@@ -127,6 +123,16 @@ async function finalize(
   await requireRoom(tx, { workspaceId, tier }, strategyId, wanted, content);
   const version = await finalizeVersion(tx, workspaceId, strategyId, wanted, content, origin, requestKey);
   return { version, warnings };
+}
+
+/** @throws VERSION_NOT_DRAFT: a ready version never changes */
+function requireSameContent(ready: StrategyVersion, content: VersionContent | null): void {
+  if (content !== null && hasContent(ready, content)) return;
+  const { id, version, status } = ready;
+  throw problem('VERSION_NOT_DRAFT', {
+    message: `Version ${version} is ready and has other content; finalize without version to make a new one.`,
+    extras: { existing: { id, version, status } },
+  });
 }
 
 /**

@@ -36,19 +36,7 @@ export async function acceptSweep(
   spec: SweepSpec,
 ): Promise<NewSweep> {
   const planned = planSweep(strategyOf(version), spec);
-  if (!planned.ok)
-    throw problem('SWEEP_INVALID', {
-      message:
-        planned.faults.length === 1
-          ? planned.faults[0].message
-          : `The sweep has ${planned.faults.length} faults; see issues.`,
-      issues: planned.faults.map((fault) => ({
-        ...fault,
-        code: 'OUT_OF_RANGE',
-        field: fault.path.split('/')[1],
-        severity: 'error',
-      })),
-    });
+  if (!planned.ok) throw sweepRefused(planned.faults);
   const { job, space } = planned;
   limitVariants(asker.tier, job.variants);
   const check = new BacktestCheck(catalog, asker);
@@ -56,7 +44,7 @@ export async function acceptSweep(
   const markets = await Promise.all(
     marketsOf(spec.config, space).map(async ({ symbol, timeframe }) => {
       const config = { ...first, timeframe, signalInstrument: { symbol } };
-      const accepted = await inSpace(spec, config, () => check.accept(version, config));
+      const accepted = await withFaultsInSpace(spec, config, () => check.accept(version, config));
       return { symbol, timeframe, snapshots: accepted.snapshots, cost: accepted.cost };
     }),
   );
@@ -75,8 +63,20 @@ export async function acceptSweep(
   };
 }
 
-/** What is wrong with a value that the space gave the config is a fault of the space, not of the config. */
-async function inSpace<Accepted>(
+function sweepRefused(faults: Extract<ReturnType<typeof planSweep>, { ok: false }>['faults']): ProblemError {
+  return problem('SWEEP_INVALID', {
+    message: faults.length === 1 ? faults[0].message : `The sweep has ${faults.length} faults; see issues.`,
+    issues: faults.map((fault) => ({
+      ...fault,
+      code: 'OUT_OF_RANGE',
+      field: fault.path.split('/')[1],
+      severity: 'error',
+    })),
+  });
+}
+
+/** Reports what is wrong with a value that the space gave the config as a fault of the space, not of the config. */
+async function withFaultsInSpace<Accepted>(
   { space }: SweepSpec,
   config: BacktestConfig,
   accept: () => Promise<Accepted>,
@@ -86,7 +86,7 @@ async function inSpace<Accepted>(
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     const issues = error.issues?.map((issue) => {
-      const [name, value] = memberAt(issue.path, config) ?? [];
+      const [name, value] = spaceMemberAt(issue.path, config) ?? [];
       const given = name === undefined ? undefined : space[name];
       if (name === undefined || value === undefined || given === undefined) return issue;
       if (!('values' in given)) return { ...issue, path: pointerTo('/space', name), field: 'space', patch: undefined };
@@ -99,7 +99,7 @@ async function inSpace<Accepted>(
 }
 
 /** What a space calls the member of a config at a path, and the value of the member. */
-function memberAt(
+function spaceMemberAt(
   path: string,
   config: BacktestConfig,
 ): readonly [string, string | number | boolean | undefined] | null {

@@ -70,7 +70,7 @@ function resultsRoute(app: App, { sql }: Services): void {
     async ({ caller, params, query, url, headers }, reply) => {
       const format = query.format ?? acceptedFormat(SWEEP_FORMATS, headers.accept) ?? 'json';
       const page = pageRangeOf(query, format);
-      const sweep = await requireCompleted(sql, caller, params.id);
+      const sweep = await requireCompletedSweep(sql, caller, params.id);
       const job = await jobOf(sql, caller, sweep);
       const space = spaceOf(job);
       const rows = encodeSweepRows(space, decodedShards(sql, sweep.id), format);
@@ -95,7 +95,7 @@ function heatmapRoute(app: App, { sql }: Services): void {
       },
     },
     async ({ caller, params, query }) => {
-      const sweep = await requireCompleted(sql, caller, params.id);
+      const sweep = await requireCompletedSweep(sql, caller, params.id);
       const job = await jobOf(sql, caller, sweep);
       const space = spaceOf(job);
       const [x, y] = [query.x, query.y].map((name) =>
@@ -111,14 +111,16 @@ function heatmapRoute(app: App, { sql }: Services): void {
       const held = metricsOf(job, space);
       if (!held.some((each) => each === key))
         throw queryRefused('metric', `The rows hold no ${key}; they hold ${held.join(', ')}.`);
-      const columns = await columnsOf(decodedShards(sql, sweep.id), (rows) => [
+      const [xs, ys, values] = await columnsOf(decodedShards(sql, sweep.id), (rows) => [
         rows.coordinates[x],
         rows.coordinates[y],
         metricOf(rows, key as FlatKey),
       ]);
+      // By the index of their dimension; the others are not read.
       const coordinates: Float64Array[] = [];
-      [coordinates[x], coordinates[y]] = columns;
-      return heatmapOf(space, [x, y], coordinates, columns[2], key === objective.key ? objective.sign : 1) as never;
+      coordinates[x] = xs;
+      coordinates[y] = ys;
+      return heatmapOf(space, [x, y], coordinates, values, key === objective.key ? objective.sign : 1) as never;
     },
   );
 }
@@ -161,7 +163,7 @@ function reportRoute(app: App, { sql }: Services): void {
       },
     },
     async ({ caller, params }, reply) => {
-      const sweep = await requireCompleted(sql, caller, params.id);
+      const sweep = await requireCompletedSweep(sql, caller, params.id);
       const page = await readSweepPage(sql, sweep.id);
       return setFileHeaders(reply, `sweep-${sweep.id}`, 'html').send(zstdDecompressSync(page!));
     },
@@ -188,7 +190,7 @@ function rowRoute(app: App, services: Services): void {
     (request, reply) =>
       answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, params } = request;
-        const sweep = await requireCompleted(tx, caller, params.id);
+        const sweep = await requireCompletedSweep(tx, caller, params.id);
         const [version] = await findVersions(tx, caller.workspaceId, [sweep.strategyVersionId]);
         const config = await rowConfig(tx, caller, sweep, params.variant);
         const check = new BacktestCheck(services.catalog, caller);
@@ -206,6 +208,7 @@ function pinnedSnapshots({ markets }: Sweep, { signalInstrument, timeframe }: Ba
   return markets.find(isSame)?.snapshots;
 }
 
+/** The config of a row of the sweep. @param given the variant in the path @throws NOT_FOUND */
 async function rowConfig(sql: Queryable, caller: Caller, sweep: Sweep, given: string) {
   const variant = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
   const bytes = Number.isNaN(variant) ? undefined : await readSweepShardOf(sql, sweep.id, variant);
@@ -230,7 +233,8 @@ async function jobOf(sql: Queryable, caller: Caller, sweep: Sweep): Promise<Swee
   return { strategy: strategyOf(version), spec, variants: sweep.variants, indexes: sweep.indexes };
 }
 
-async function requireCompleted(sql: Queryable, caller: Caller, given: string): Promise<Sweep> {
+/** @throws NOT_FOUND, also for a sweep that has no result */
+async function requireCompletedSweep(sql: Queryable, caller: Caller, given: string): Promise<Sweep> {
   const sweep = await requireSweep(sql, { caller, id: pathId(given, 'sweep'), backtestId: null });
   if (sweep.status !== 'completed')
     throw problem('NOT_FOUND', { message: `The sweep is ${sweep.status}; only a completed one has results.` });

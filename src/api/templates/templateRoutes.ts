@@ -57,8 +57,8 @@ const templateOf = (key: string): Template => {
     key,
     TEMPLATES.map((each) => each.key),
   );
-  const wayOut = nearest ? `Did you mean "${nearest.name}"?` : `GET ${BASE} lists them.`;
-  throw problem('NOT_FOUND', { message: `There is no system strategy "${key}". ${wayOut}` });
+  const advice = nearest ? `Did you mean "${nearest.name}"?` : `GET ${BASE} lists them.`;
+  throw problem('NOT_FOUND', { message: `There is no system strategy "${key}". ${advice}` });
 };
 
 export async function templateRoutes(app: App, services: Services): Promise<void> {

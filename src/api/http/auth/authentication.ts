@@ -56,7 +56,7 @@ declare module 'fastify' {
   }
 }
 
-/** Must be called before the routes are put on the app. */
+/** Must be called before the routes are registered. */
 export function authenticateRequests(
   app: App,
   services: Services,
