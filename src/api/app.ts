@@ -51,10 +51,10 @@ interface AppOptions {
  * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given but `heavyRequests`: the caller
  * ends `services.sql`.
  *
- * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in `registerRoutes`
- * below. Each route has `onRequest: requireKey({scope, role})`, a schema with zod `body`/`querystring` (z.strictObject)
- * and `response`, and a short handler that throws `problem(CODE, …)`. Path ids go through `pathId`, lists through
- * `listQuery`, POSTs through `answerOnce`.
+ * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in
+ * `registerRoutes` below. Each route has `onRequest: requireKey({scope, role})`, a schema with zod `body`/`querystring`
+ * (z.strictObject) and `response`, and a short handler that throws `problem(CODE, …)`. Path ids go through `pathId`,
+ * lists through `listQuery`, POSTs through `answerOnce`.
  */
 export async function buildApp(
   services: Services,

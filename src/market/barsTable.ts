@@ -77,7 +77,10 @@ function refuseEqualTimes(times: Float64Array, name: string): void {
 /** Moves the last millisecond of a second to the next: Binance writes the close of a bar as 12:59:59.999. */
 const wholeSecond = (time: number): number => (time % 1000 === 999 ? time + 1 : time);
 
-/** The timeframe of the bars, given or inferred, and their times. Daily bars are put on their calendar day if their times show which one it is. */
+/**
+ * The timeframe of the bars, given or inferred, and their times. Daily bars are put on their calendar day if their times
+ * show which one it is.
+ */
 function readTimeframe(
   reading: TimeReading,
   options: ReadOptions,

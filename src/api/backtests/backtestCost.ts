@@ -36,7 +36,7 @@ export function costOf(
 /** The key of a series in `RunSeries.rows`. */
 export const seriesKey = ({ symbol, timeframe }: SeriesName): string => `${timeframe} ${symbol}`;
 
-/** At most how many bars of `timeframe` a series gives: as many as fit into its span, and no more than it has stored. */
+/** How many bars of `timeframe` a series gives at most: as many as fit into its span, and no more than are stored. */
 export function barsOf({ bars, start, end }: CatalogEntry, timeframe: SeriesName['timeframe']): number {
   return Math.min(bars, Math.ceil((end - start) / TIMEFRAME_MS[timeframe]));
 }

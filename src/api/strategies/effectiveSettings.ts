@@ -70,7 +70,7 @@ export function effectiveSettings(
   { settings, defaults }: VersionSettings,
   overrides: Json = {},
 ): z.input<typeof EffectiveSettings> {
-  /** `setting` of `settings` wins over an override and over `member` of the defaults; undefined: none of them has it. */
+  /** `setting` of `settings` wins over an override, and that over `member` of the defaults; undefined: none has it. */
   const decided = (setting: string, member: string) => {
     const overridden = Object.entries(overrides).find(([pointer]) => pointer.endsWith(`/strategy/defaults/${member}`));
     const asked = overridden?.[1] ?? defaults?.[member];
