@@ -78,8 +78,8 @@ function refuseEqualTimes(times: Float64Array, name: string): void {
 const wholeSecond = (time: number): number => (time % 1000 === 999 ? time + 1 : time);
 
 /**
- * The timeframe of the bars, given or inferred, and their times. Daily bars are put on their calendar day if their times
- * show which one it is.
+ * The timeframe of the bars, given or inferred, and their times. Daily bars are put on their calendar day if their
+ * times show which one it is.
  */
 function readTimeframe(
   reading: TimeReading,
