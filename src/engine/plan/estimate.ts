@@ -64,7 +64,7 @@ const MEMORIES_PER_POSITION = 2;
 
 /** The estimate of a plan, per bar of each series that it reads: nanoseconds and bytes. */
 export function estimatePlan(plan: Plan, maxConcurrentPositions: number): PlanEstimate {
-  const loop = stateOf(plan, maxConcurrentPositions);
+  const loop = stateEstimate(plan, maxConcurrentPositions);
   const frames = [plan.base, ...plan.frames].map((frame, index): FrameEstimate => {
     const steps = plan.steps.filter((step) => sameFrame(step.frame, frame));
     const isBase = index === 0;
@@ -82,6 +82,7 @@ export function estimatePlan(plan: Plan, maxConcurrentPositions: number): PlanEs
 }
 
 /**
+ * The nanoseconds that a run takes, and the bytes it holds at its peak.
  * @param symbol of the run's own instrument
  * @param rowsOf bars of a series
  */
@@ -96,10 +97,10 @@ export function estimateRun(
   const kept = windows.map(({ length, memories }) => ({ length: Math.min(length, rows[0]), memories }));
   return {
     ns:
-      sumOf(frames, (each) => each.nsPerBar * rows[frames.indexOf(each)]) +
+      sumOf(frames, ({ nsPerBar }, at) => nsPerBar * rows[at]) +
       sumOf(kept, ({ length }) => STATEFUL_SCANNED_NS * length * rows[0]),
     bytes:
-      sumOf(frames, (each) => (each.heldBytesPerBar + each.scratchBytesPerBar) * rows[frames.indexOf(each)]) +
+      sumOf(frames, (each, at) => (each.heldBytesPerBar + each.scratchBytesPerBar) * rows[at]) +
       TRADE_BYTES * admittedTrades(rows[0]) +
       sumOf(kept, ({ length, memories }) => memories * (NODE_BYTES + VALUE_BYTES * length)),
   };
@@ -118,8 +119,8 @@ export function estimateText({ frames, windows }: PlanEstimate, nameOf: (frame: 
   return `at the peak: ${[...ofFrames, ofTrades, ...ofState].join(', ')}`;
 }
 
-const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + of(item), 0);
+const sumOf = <T>(items: readonly T[], of: (item: T, at: number) => number): number =>
+  items.reduce((sum, item, at) => sum + of(item, at), 0);
 
 /** Patterns whose sides alone are read: they are found as bits, and have no column of values. */
 export function patternsAsBits(steps: readonly Step[]): ReadonlySet<Step> {
@@ -216,7 +217,7 @@ function scannedRows(definition: IndicatorDefinition, args: Args): number {
 }
 
 /** Expressions that the loop evaluates: their time, the records of their answers, and what they remember. */
-function stateOf(
+function stateEstimate(
   plan: Plan,
   maxConcurrentPositions: number,
 ): { readonly ns: number; readonly bytesPerBar: number; readonly windows: PlanEstimate['windows'] } {

@@ -29,8 +29,8 @@ const MAX_TEMPLATES = 16;
 /** Places of overrides that are kept, each with such forms. */
 const MAX_OVERRIDDEN = 8;
 
-/** What is known of one strategy. */
-interface Family {
+/** The forms of one strategy that were planned, and what decides between them. */
+interface StrategyForms {
   /** False when its texts contain the characters that mark slots. */
   readonly canHaveSlots: boolean;
   /** The instruments that it names: where the run's own is one of them, plans have another form. */
@@ -48,7 +48,7 @@ interface Family {
 
 export class PlanCache {
   /** Keyed by the payload, which is never changed once it is checked. */
-  readonly #families = new WeakMap<StrategyAst, Family>();
+  readonly #strategies = new WeakMap<StrategyAst, StrategyForms>();
   #compileCount = 0;
 
   /** How often a plan was compiled. */
@@ -59,12 +59,12 @@ export class PlanCache {
   /** What `prepareStrategy` and `compilePlan` make of a task. */
   plan(task: PlannedTask, config: ResolvedConfig, recordsConditions: boolean): Planned {
     const options = { slippageAtrPeriod: slippageAtrPeriod(config), recordsConditions };
-    const bound = this.#bound(task, config, options);
+    const bound = this.#bindTask(task, config, options);
     if (bound !== undefined) return bound;
-    return this.#compiled(config, task, config, options);
+    return this.#compile(config, task, config, options);
   }
 
-  #compiled(inputs: RunInputs, task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned {
+  #compile(inputs: RunInputs, task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned {
     const prepared = prepareStrategy(task.strategyAst, task.settings, inputs, contextOf(task, config));
     if (!prepared.ok) return prepared;
     const { strategy, pointerOf } = prepared;
@@ -73,27 +73,27 @@ export class PlanCache {
   }
 
   /** Undefined when the strategy has issues with these values, or they give the plan another form. */
-  #bound(task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned | undefined {
+  #bindTask(task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned | undefined {
     const { params, overrides } = config;
     const log = new IssueLog();
     const values = resolveParams(task.strategyAst.strategy.params ?? [], params, log);
     if (log.errorCount > 0) return undefined;
-    if (!hasMembers(overrides)) return this.#boundTo(values, task, config, options);
+    if (!hasMembers(overrides)) return this.#bindValues(values, task, config, options);
     const places = overriddenPlaces(overrides);
-    const payload = this.#overridden(task, places);
+    const payload = this.#payloadWithParams(task, places);
     if (payload === null) return undefined;
     for (const { param, value } of places) values.set(param, value);
     const parametrized = { ...payload, settings: task.settings };
-    const bound = this.#boundTo(values, parametrized, config, options);
+    const bound = this.#bindValues(values, parametrized, config, options);
     if (bound !== undefined) return bound;
     // The plan has another form, but the strategy is not checked again; issues have the places of the overrides.
-    const compiled = this.#compiled({ params: Object.fromEntries(values) }, parametrized, config, options);
+    const compiled = this.#compile({ params: Object.fromEntries(values) }, parametrized, config, options);
     return compiled.ok ? compiled : undefined;
   }
 
   /** The payload with params in the overridden places; null the first time: making it takes longer than a plan. */
-  #overridden(task: PlannedTask, places: readonly OverriddenPlace[]): Payload | null {
-    const { overridden } = this.#family(task.strategyAst);
+  #payloadWithParams(task: PlannedTask, places: readonly OverriddenPlace[]): Payload | null {
+    const { overridden } = this.#formsOf(task.strategyAst);
     const key = JSON.stringify(places.map(({ pointer, param }) => [pointer, param]));
     let payload = overridden.get(key);
     const isKnown = overridden.delete(key);
@@ -104,9 +104,14 @@ export class PlanCache {
     return payload ?? null;
   }
 
-  #boundTo(values: ParamValues, task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned | undefined {
+  #bindValues(
+    values: ParamValues,
+    task: PlannedTask,
+    config: ResolvedConfig,
+    options: PlanOptions,
+  ): Planned | undefined {
     const { strategyAst, settings } = task;
-    const { canHaveSlots, symbols, needed, templates } = this.#family(strategyAst);
+    const { canHaveSlots, symbols, needed, templates } = this.#formsOf(strategyAst);
     if (!canHaveSlots) return undefined;
     const base = baseOf(config);
     const named = symbols.has(base.symbol) ? base.symbol : null;
@@ -132,19 +137,19 @@ export class PlanCache {
     return bound && { ok: true, ...bound };
   }
 
-  #family(ast: StrategyAst): Family {
-    let family = this.#families.get(ast);
-    if (family === undefined) {
-      family = {
+  #formsOf(ast: StrategyAst): StrategyForms {
+    let forms = this.#strategies.get(ast);
+    if (forms === undefined) {
+      forms = {
         canHaveSlots: !hasSlots(JSON.stringify(ast)),
         symbols: namedSymbols(ast),
         needed: new Set(stringParams(ast)),
         templates: new Map(),
         overridden: new Map(),
       };
-      this.#families.set(ast, family);
+      this.#strategies.set(ast, forms);
     }
-    return family;
+    return forms;
   }
 }
 

@@ -24,7 +24,21 @@ const MAX_NUMBERS = 32;
  * overrides; if there are none, every number in entries, exits and risk rules except sizes and positions in time.
  */
 export function jitteredNumbers(task: BacktestTask, percent: number): Jittered[] {
-  const { strategyAst, config } = task;
+  const named = namedNumbers(task, percent);
+  if (named.length > 0) return named.slice(0, MAX_NUMBERS);
+  const places: Place[] = [];
+  const { entry, exits, exit, risk } = task.strategyAst.strategy;
+  collect({ entry, exits, exit, risk }, { pointer: ROOT, key: ROOT, isWhole: false }, places);
+  const groups = Map.groupBy(places, ({ key, value }) => `${key} ${value}`);
+  return [...groups.values()].slice(0, MAX_NUMBERS).map(([first, ...others]) => ({
+    name: first.pointer,
+    pointers: [first, ...others].map(({ pointer }) => pointer),
+    ...rangeOf(first.value, first.isWhole, percent),
+  }));
+}
+
+/** The numeric params and the overridden numbers, as far as there is room to move them. */
+function namedNumbers({ strategyAst, config }: BacktestTask, percent: number): Jittered[] {
   const params = (strategyAst.strategy.params ?? []).flatMap((param): Jittered[] => {
     const value = config.params?.[param.name] ?? param.default;
     if (!isTunable(param) || typeof value !== 'number') return [];
@@ -36,17 +50,7 @@ export function jitteredNumbers(task: BacktestTask, percent: number): Jittered[]
     pointers: [name],
     ...rangeOf(value, Number.isInteger(value), percent),
   }));
-  const named = [...params, ...overridden].filter(({ low, high }) => low < high);
-  if (named.length > 0) return named.slice(0, MAX_NUMBERS);
-  const places: Place[] = [];
-  const { entry, exits, exit, risk } = strategyAst.strategy;
-  collect({ entry, exits, exit, risk }, { pointer: ROOT, key: ROOT, isWhole: false }, places);
-  const groups = Map.groupBy(places, ({ key, value }) => `${key} ${value}`);
-  return [...groups.values()].slice(0, MAX_NUMBERS).map(([first, ...others]) => ({
-    name: first.pointer,
-    pointers: [first, ...others].map(({ pointer }) => pointer),
-    ...rangeOf(first.value, first.isWhole, percent),
-  }));
+  return [...params, ...overridden].filter(({ low, high }) => low < high);
 }
 
 const ROOT = '/strategyAst/strategy';

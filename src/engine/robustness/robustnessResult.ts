@@ -26,7 +26,7 @@ export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutc
   const { task, spec } = job;
   const of = (analysis: RobustnessAnalysis): StepOutcome[] =>
     outcomes.filter((_, at) => steps[at].analysis === analysis);
-  const makers: { readonly [Analysis in RobustnessAnalysis]: () => RobustnessAnalyses[Analysis] } = {
+  const results: { readonly [Analysis in RobustnessAnalysis]: () => RobustnessAnalyses[Analysis] } = {
     lookAheadAudit: () => {
       const [outcome] = of('lookAheadAudit');
       return outcome.kind === 'lookAheadAudit' ? outcome.value : unexpected(outcome);
@@ -64,7 +64,7 @@ export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutc
       return of('counterfactuals').map((outcome, at) => ({ without: parts[at], ...runOrError(outcome) }));
     },
   };
-  const analyses = Object.fromEntries([...new Set(spec.analyses)].map((analysis) => [analysis, makers[analysis]()]));
+  const analyses = Object.fromEntries([...new Set(spec.analyses)].map((analysis) => [analysis, results[analysis]()]));
   const found = { seed: spec.seed, baseline, ...analyses };
   const findings = findingsOf(found);
   return { verdict: verdictOf(found, findings), findings, ...found };
@@ -107,15 +107,17 @@ function costStress(
     return run === null ? [] : [{ ...level, ...run }];
   });
   const own: StressLevel = levels.some((level) => 'bps' in level) ? { bps: 0 } : { multiplier: 1 };
-  const amountOf = (level: StressLevel): number => ('bps' in level ? level.bps : level.multiplier);
-  const points = [...rows, { ...own, ...baseline }]
-    .map((row) => ({ at: amountOf(row), value: row.returnPct ?? NaN }))
-    .sort((a, b) => a.at - b.at);
-  let breakEven: number | null = null;
-  for (let at = 1; at < points.length && breakEven === null; at++) {
+  return { levels: rows, breakEven: breakEvenOf([...rows, { ...own, ...baseline }]) };
+}
+
+/** Where the return first falls to zero as the cost rises, by linear interpolation; null: it does not. */
+function breakEvenOf(rows: CostStress['levels']): number | null {
+  const points = rows
+    .map((row) => ({ cost: 'bps' in row ? row.bps : row.multiplier, gain: row.returnPct ?? NaN }))
+    .sort((a, b) => a.cost - b.cost);
+  for (let at = 1; at < points.length; at++) {
     const [low, high] = [points[at - 1], points[at]];
-    if (low.value > 0 && high.value <= 0)
-      breakEven = low.at + ((high.at - low.at) * low.value) / (low.value - high.value);
+    if (low.gain > 0 && high.gain <= 0) return low.cost + ((high.cost - low.cost) * low.gain) / (low.gain - high.gain);
   }
-  return { levels: rows, breakEven };
+  return null;
 }

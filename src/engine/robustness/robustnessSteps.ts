@@ -178,8 +178,8 @@ class StepRunner {
     return 'code' in this.#baseline ? { kind: 'failed', error: this.#baseline } : then(this.#baseline);
   }
 
-  /** The evaluated rows, without a simulation. */
-  #rows(): PreparedRun | RunError {
+  /** The backtest before its simulation, with the rows that it evaluates. */
+  #prepare(): PreparedRun | RunError {
     if (this.#prepared === undefined) {
       const prepared = prepareRun(this.#context.task, this.#context.market, this.#context.store, false);
       this.#prepared = prepared.ok ? prepared : prepared.error;
@@ -188,10 +188,10 @@ class StepRunner {
   }
 
   #bootstrap(sample: number): StepOutcome {
-    const rows = this.#rows();
-    if ('code' in rows) return { kind: 'failed', error: rows };
+    const prepared = this.#prepare();
+    if ('code' in prepared) return { kind: 'failed', error: prepared };
     const { spec, market } = this.#context;
-    const { end } = rows.input;
+    const { end } = prepared.input;
     if (end < 2) return { kind: 'skipped' };
     const blockBars = spec.blockBars ?? defaultBlockBars(end);
     const made = bootstrapMarket(market, { end, blockBars, seed: spec.seed, sample });
@@ -199,9 +199,9 @@ class StepRunner {
   }
 
   #shifted(bars: number): StepOutcome {
-    const rows = this.#rows();
-    if ('code' in rows) return { kind: 'failed', error: rows };
-    const { start, end, bars: base } = rows.input;
+    const prepared = this.#prepare();
+    if ('code' in prepared) return { kind: 'failed', error: prepared };
+    const { start, end, bars: base } = prepared.input;
     // A shift that leaves out a fifth of the bars is another backtest.
     if (bars * 5 > end - start) return { kind: 'skipped' };
     return this.#runTask(startingAt(this.#context.task, base.time[start + bars]));

@@ -25,6 +25,7 @@ export interface WarmUpAudit {
   }[];
 }
 
+/** Runs the backtest from several starts, with all the data before each and with multiples of the warm-up alone. */
 export function warmUpAudit(context: RobustnessContext, whole: CheckRun): WarmUpAudit {
   const { input, warmup } = whole.prepared;
   const { start, end, bars } = input;

@@ -46,7 +46,13 @@ export interface Heatmap {
   readonly variants: readonly (readonly number[])[];
 }
 
-/** @param sign 1 if higher values are better, -1 if lower ones are. */
+/**
+ * The objective over one dimension of the space, over all rows that share its level or bin.
+ * @param at the index of the dimension
+ * @param coordinates of each row in that dimension
+ * @param values the objective of each row; NaN where it is undefined
+ * @param sign 1 if higher values are better, -1 if lower ones are
+ */
 export function marginalOf(
   space: Space,
   at: number,

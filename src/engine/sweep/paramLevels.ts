@@ -47,7 +47,7 @@ function faultOf(dimension: Dimension, param: Param, given: SweepSpec['space'][s
     return {
       path: pointerTo('/space', name, ...inList),
       message: `${name} ${issue.message}.`,
-      suggestion: wayOut(dimension, param, issue.code === 'TYPE_MISMATCH'),
+      suggestion: adviceFor(dimension, param, issue.code === 'TYPE_MISMATCH'),
     };
   }
   return undefined;
@@ -64,7 +64,7 @@ function checkedCoordinates(dimension: Dimension, { values }: Param): number[] {
   return [0, count - 1, ...Array.from({ length: checked }, (_, level) => level)];
 }
 
-function wayOut(dimension: Dimension, { type, values }: Param, isWrongType: boolean): string {
+function adviceFor(dimension: Dimension, { type, values }: Param, isWrongType: boolean): string {
   if (!isWrongType)
     return values === undefined ? 'Stay within the bounds that the strategy declares.' : 'Give {values}.';
   if (dimension.kind === 'steps') return dimension.log ? 'Give {values}.' : 'Give a whole min and a whole step.';

@@ -97,15 +97,6 @@ export function joinRankingRows(shards: RankingRows[]): RankingRows {
     }
     return joined;
   };
-  // Ties keep the first variant, and a point is listed once, as in one list.
-  const best = (rows: readonly WholeRow[], count: number): WholeRow[] => {
-    const points = new Map<string, WholeRow>();
-    for (const row of rows.toSorted((a, b) => b.score - a.score || a.variant - b.variant)) {
-      const point = row.coordinates.join();
-      if (!points.has(point)) points.set(point, row);
-    }
-    return [...points.values()].slice(0, count);
-  };
   return {
     // In the order of columnsOf.
     indexes: join(),
@@ -118,18 +109,22 @@ export function joinRankingRows(shards: RankingRows[]): RankingRows {
       count: ordered.reduce((count, rows) => count + rows.failures.count, 0),
       first: ordered.flatMap((rows) => rows.failures.first).slice(0, MAX_FAILURES_KEPT),
     },
-    top: best(
-      ordered.flatMap((rows) => rows.top),
-      TOP_ROWS,
-    ),
+    top: bestPoints(ordered.flatMap((rows) => rows.top)).slice(0, TOP_ROWS),
     inTraining: Array.from({ length: folds }, (_, fold) => {
-      const [first] = best(
-        ordered.flatMap((rows) => rows.inTraining[fold] ?? []),
-        1,
-      );
+      const [first] = bestPoints(ordered.flatMap((rows) => rows.inTraining[fold] ?? []));
       return first ?? null;
     }),
   };
+}
+
+/** Best first, each point once; ties keep the first variant, as `bestRows` does within a shard. */
+function bestPoints(rows: readonly WholeRow[]): WholeRow[] {
+  const points = new Map<string, WholeRow>();
+  for (const row of rows.toSorted((a, b) => b.score - a.score || a.variant - b.variant)) {
+    const point = row.coordinates.join();
+    if (!points.has(point)) points.set(point, row);
+  }
+  return [...points.values()];
 }
 
 const columnsOf = (rows: RankingRows): Float64Array[] => [

@@ -142,8 +142,7 @@ function rangeDimension(
   if (min > max) return { message: `${name}: min ${min} is above max ${max}.`, suggestion: 'Exchange the two.' };
   if (log && min <= 0) return { message: `${name}: a logarithmic range must begin above 0, not at ${min}.` };
   const isWhole = range.isWhole && Number.isInteger(min) && Number.isInteger(max);
-  if (isWhole && range.isWhole && log && range.step === undefined)
-    return { ...base, kind: 'levels', values: wholeLogLevels(min, max) };
+  if (isWhole && log && range.step === undefined) return { ...base, kind: 'levels', values: wholeLogLevels(min, max) };
   const step = range.step ?? (isWhole ? 1 : undefined);
   if (step === undefined) return { ...base, kind: 'continuous', min, max, log };
   if (log && step <= 1) return { message: `${name}: with log, the step is a ratio and must be above 1, not ${step}.` };

@@ -35,9 +35,9 @@ export function variantAt(
     case 'random':
       return randomVariant(space, index, spec.budget!, spec.seed);
     case 'latin_hypercube':
-      return drawn(space, (draw) => latinPoint(space, index, spec.budget!, spec.seed + draw));
+      return drawAllowed(space, (draw) => latinPoint(space, index, spec.budget!, spec.seed + draw));
     case 'tpe':
-      return drawn(space, (draw) => uniformPoint(space, spec.seed, index, draw));
+      return drawAllowed(space, (draw) => uniformPoint(space, spec.seed, index, draw));
   }
 }
 
@@ -63,18 +63,20 @@ export function gridIndex(space: Space, coordinates: ArrayLike<number>): number 
   return index;
 }
 
+/** Whether the points of the grid can be numbered exactly. */
 export const isCountable = (space: Space): boolean => space.size <= MAX_EXACT;
 
 /** Draws from a countable space without replacement: no two indexes draw the same point. */
 function randomVariant(space: Space, index: number, budget: number, seed: number): Coordinates | null {
-  if (!isCountable(space)) return drawn(space, (draw) => uniformPoint(space, seed, index, draw));
-  return drawn(space, (draw) => {
+  if (!isCountable(space)) return drawAllowed(space, (draw) => uniformPoint(space, seed, index, draw));
+  return drawAllowed(space, (draw) => {
     const at = index + draw * budget;
     return at < space.size ? gridPoint(space, permuted(at, space.size, seed)) : null;
   });
 }
 
-function drawn(space: Space, draw: (attempt: number) => Coordinates | null): Coordinates | null {
+/** The first draw that meets the constraints; null when none of MAX_DRAWS does, or nothing is left to draw. */
+function drawAllowed(space: Space, draw: (attempt: number) => Coordinates | null): Coordinates | null {
   for (let attempt = 0; attempt < MAX_DRAWS; attempt++) {
     const coordinates = draw(attempt);
     if (coordinates === null) return null;
@@ -83,6 +85,7 @@ function drawn(space: Space, draw: (attempt: number) => Coordinates | null): Coo
   return null;
 }
 
+/** A point drawn uniformly from every dimension. @param draw another one gives another point of the same index */
 export const uniformPoint = (space: Space, seed: number, index: number, draw: number): Coordinates =>
   Float64Array.from(space.dimensions, (dimension, at) => coordinateAt(dimension, uniform(seed, index, at, draw)));
 

@@ -51,7 +51,20 @@ export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSwee
   if (!resolved.ok) return resolved;
   const { space } = resolved;
   // Only here: a stored sweep whose variants failed for such a value can still be read.
-  const faults = paramFaults(space, spec.space, strategy);
+  const faults = [...paramFaults(space, spec.space, strategy), ...methodFaults(spec, space)];
+  if (faults.length > 0) return { ok: false, faults };
+  const indexes = indexCount(spec, space);
+  // A random sweep with a budget for every point is a grid in another order.
+  const takesAll = (spec.method === 'grid' || spec.method === 'random') && indexes === space.size;
+  const variants = takesAll && space.constraints.length > 0 ? countVariants(spec, space, indexes) : indexes;
+  if (variants === 0)
+    return { ok: false, faults: [{ path: '/constraints', message: 'The constraints leave no variant.' }] };
+  return { ok: true, job: { strategy, spec, variants, indexes }, space };
+}
+
+/** What the method does not allow: a budget, a walk-forward, or a space of this size. */
+function methodFaults(spec: SweepSpec, space: Space): SpaceFault[] {
+  const faults: SpaceFault[] = [];
   if (spec.method !== 'grid' && spec.budget === undefined)
     faults.push({
       path: '/budget',
@@ -78,14 +91,7 @@ export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSwee
       message: `The grid has ${space.size} points; a grid may have ${MAX_COUNTED}.`,
       suggestion: 'Use larger steps, or random with a budget.',
     });
-  if (faults.length > 0) return { ok: false, faults };
-  const indexes = indexCount(spec, space);
-  // A random sweep with a budget for every point is a grid in another order.
-  const takesAll = (spec.method === 'grid' || spec.method === 'random') && indexes === space.size;
-  const variants = takesAll && space.constraints.length > 0 ? countVariants(spec, space, indexes) : indexes;
-  if (variants === 0)
-    return { ok: false, faults: [{ path: '/constraints', message: 'The constraints leave no variant.' }] };
-  return { ok: true, job: { strategy, spec, variants, indexes }, space };
+  return faults;
 }
 
 function countVariants(spec: SweepSpec, space: Space, indexes: number): number {
