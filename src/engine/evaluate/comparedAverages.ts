@@ -4,6 +4,7 @@ import { sma } from '../indicators/weighted.ts';
 import { leadingOnes, wordCount } from '../kernels/bits.ts';
 import type { ValueColumn } from '../kernels/column.ts';
 import { compareMeans, MAX_COMPARED_LENGTH, meansAt } from '../kernels/comparedMeans.ts';
+import { newKeptWords } from '../kernels/sharedBuffer.ts';
 import type { Plan, Slot, Step } from '../plan/plan.ts';
 import { sameFrame } from '../plan/builder.ts';
 import type { ComparedSides } from './leafConditions.ts';
@@ -83,7 +84,8 @@ export class ComparedAverages {
     const rows = source.length;
     const hasColumns = ROWS_READ * (a.length + b.length) > rows;
     const columns = hasColumns ? ([this.#allocate(rows), this.#allocate(rows)] as const) : null;
-    const [greater, less] = [0, 1].map(() => new Uint32Array(wordCount(rows)));
+    const greater = newKeptWords(wordCount(rows));
+    const less = newKeptWords(wordCount(rows));
     if (!compareMeans(source, a.length, b.length, greater, less, columns)) return null;
     if (columns === null) this.#exact.add(a.slot).add(b.slot);
     const isUnknown = leadingOnes(Math.max(a.length, b.length) - 1);

@@ -3,6 +3,7 @@ import { localTimes } from '../bars/timeZones.ts';
 import { NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { invert, trimUnknown } from '../kernels/compare.ts';
+import { newKeptWords } from '../kernels/sharedBuffer.ts';
 import { and, or, rollingWindow, sequence, stateMachine, withinRows } from '../kernels/logic.ts';
 import type { ConditionStep, Slot } from '../plan/plan.ts';
 import { timeWindow } from './clock.ts';
@@ -13,8 +14,8 @@ import { operandOf, type StepInputs } from './stepInputs.ts';
 /** Computes the column of a condition step: true and unknown bits, one of each per bar of the step's frame. */
 export function conditionColumn(step: ConditionStep, columns: StepInputs): ConditionColumn {
   const n = columns.barsOf(step).length;
-  // An array of its own, not one that the run gives back: a kept column may share these bits.
-  const out = new Uint32Array(wordCount(n));
+  // Not an array that the run gives back: a kept column may share these bits.
+  const out = newKeptWords(wordCount(n));
   const { inputs } = step;
   switch (step.op) {
     case 'compare': {
@@ -85,7 +86,7 @@ export function conditionColumn(step: ConditionStep, columns: StepInputs): Condi
 const sideOf = (slot: Slot, columns: StepInputs): ValueColumn | number => columns.numberAt(slot) ?? columns.value(slot);
 
 function gatherCondition(column: ConditionColumn, rows: Int32Array, out: Uint32Array): ConditionColumn {
-  const unknown = new Uint32Array(out.length);
+  const unknown = newKeptWords(out.length);
   for (let row = 0; row < rows.length; row++) {
     const from = rows[row];
     const bit = 1 << (row & 31);

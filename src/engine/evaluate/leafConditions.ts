@@ -11,7 +11,7 @@ import {
   within,
   withinNumber,
 } from '../kernels/compare.ts';
-import { newWords } from '../kernels/sharedBuffer.ts';
+import { newKeptWords, newWords } from '../kernels/sharedBuffer.ts';
 import { becomesTrue, delayBits, or, throughoutRows } from '../kernels/logic.ts';
 import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
 
@@ -119,7 +119,7 @@ export function crossColumns(
   out: Uint32Array,
 ): ConditionColumn {
   const compared = (op: 'gt' | 'lt'): ConditionColumn =>
-    compareColumns(op, left, right, 0, rows, direction === 'any' ? new Uint32Array(out.length) : out);
+    compareColumns(op, left, right, 0, rows, direction === 'any' ? newKeptWords(out.length) : out);
   return crossOf(
     direction,
     () => compared('gt'),
@@ -155,7 +155,7 @@ export function crossOf(
   out: Uint32Array,
 ): ConditionColumn {
   if (direction !== 'any') return becomesTrue(direction === 'up' ? greater() : less(), rows, out);
-  const both = [greater(), less()].map((column) => becomesTrue(column, rows, new Uint32Array(out.length)));
+  const both = [greater(), less()].map((column) => becomesTrue(column, rows, newKeptWords(out.length)));
   return or(both, out);
 }
 
@@ -169,7 +169,7 @@ export function movingColumn(
 ): ConditionColumn {
   const { values } = source;
   // The column against itself moved by one: bit r of `moved` belongs to row r + 1.
-  const moved = new Uint32Array(wordCount(Math.max(0, rows - 1)));
+  const moved = newKeptWords(wordCount(Math.max(0, rows - 1)));
   if (direction === 'rising') greaterThan(values.subarray(1), values.subarray(0, -1), moved);
   else greaterThan(values.subarray(0, -1), values.subarray(1), moved);
   out.set(delayBits(moved, 1, rows, 0));

@@ -2,6 +2,7 @@
 import { leadingOnes } from '../kernels/bits.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { or } from '../kernels/logic.ts';
+import { newKeptWords } from '../kernels/sharedBuffer.ts';
 import { computePatterns, findPatterns, type PatternSide } from '../patterns/patternDefinition.ts';
 import type { PriceColumns } from '../patterns/candles.ts';
 import type { PatternSides } from '../patterns/signs.ts';
@@ -100,6 +101,6 @@ export function patternSide(
 ): ConditionColumn {
   if (side === 'bullish') return compareColumns('gt', column, 0, 0, n, out);
   if (side === 'bearish') return compareColumns('lt', column, 0, 0, n, out);
-  const bullish = compareColumns('gt', column, 0, 0, n, new Uint32Array(out.length));
-  return or([bullish, compareColumns('lt', column, 0, 0, n, new Uint32Array(out.length))], out);
+  const bullish = compareColumns('gt', column, 0, 0, n, newKeptWords(out.length));
+  return or([bullish, compareColumns('lt', column, 0, 0, n, newKeptWords(out.length))], out);
 }

@@ -1,6 +1,7 @@
 // Comparisons of columns, written as words of 32 rows: missing cells are NaN, for which every comparison is false.
 import { type ConditionColumn, type ValueColumn } from './column.ts';
 import { leadingOnes, NOTHING_UNKNOWN, wordCount } from './bits.ts';
+import { newKeptWords } from './sharedBuffer.ts';
 import { compareRows } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
 
@@ -102,7 +103,7 @@ export function missingRows(columns: readonly ValueColumn[]): Uint32Array {
   const holed = columns.filter((column) => column.hasHoles);
   const firstKnown = columns.reduce((first, column) => Math.max(first, column.firstValid), 0);
   if (holed.length === 0) return leadingOnes(firstKnown);
-  const words = new Uint32Array(wordCount(holed[0].values.length));
+  const words = newKeptWords(wordCount(holed[0].values.length));
   words.set(leadingOnes(firstKnown));
   for (const { values } of holed) addMissing(values, words);
   return trimUnknown(words);

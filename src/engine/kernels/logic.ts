@@ -2,6 +2,7 @@
 import { type ConditionColumn } from './column.ts';
 import { hasBit, wordCount } from './bits.ts';
 import { trimUnknown } from './compare.ts';
+import { newKeptWords } from './sharedBuffer.ts';
 
 const wordAt = (words: Uint32Array, w: number): number => (w < words.length ? words[w] : 0);
 
@@ -12,7 +13,7 @@ export function and(columns: readonly ConditionColumn[], out: Uint32Array): Cond
   for (let c = 1; c < columns.length; c++) {
     const right = columns[c];
     const words = Math.max(isUnknown.length, right.isUnknown.length);
-    const unknown = new Uint32Array(words);
+    const unknown = newKeptWords(words);
     for (let w = 0; w < words; w++) {
       const isTrue = out[w] & right.isTrue[w];
       unknown[w] = (out[w] | wordAt(isUnknown, w)) & (right.isTrue[w] | wordAt(right.isUnknown, w)) & ~isTrue;
@@ -31,7 +32,7 @@ export function or(columns: readonly ConditionColumn[], out: Uint32Array): Condi
     for (let w = 0; w < out.length; w++) out[w] |= isTrue[w];
   }
   const words = Math.max(...columns.map((column) => column.isUnknown.length));
-  const unknown = new Uint32Array(words);
+  const unknown = newKeptWords(words);
   for (const column of columns) for (let w = 0; w < column.isUnknown.length; w++) unknown[w] |= column.isUnknown[w];
   for (let w = 0; w < words; w++) unknown[w] &= ~out[w];
   return { isTrue: out, isUnknown: trimUnknown(unknown) };
@@ -40,7 +41,7 @@ export function or(columns: readonly ConditionColumn[], out: Uint32Array): Condi
 /** out[row] = words[row - by]; the first `by` rows take the bit `fill`. */
 export function delayBits(words: Uint32Array, by: number, rows: number, fill: 0 | 1): Uint32Array {
   const total = wordCount(rows);
-  const out = new Uint32Array(total);
+  const out = newKeptWords(total);
   const wordShift = by >>> 5;
   const bitShift = by & 31;
   for (let w = total - 1; w >= wordShift; w--) {
@@ -74,7 +75,7 @@ export function becomesTrue(column: ConditionColumn, rows: number, out: Uint32Ar
   const words = wordCount(rows);
   // Words in which this row or the one before may be unknown; past them only the true bits count.
   const doubtful = Math.min(words, isUnknown.length + 1);
-  const unknown = new Uint32Array(doubtful);
+  const unknown = newKeptWords(doubtful);
   let before = 0;
   let unknownBefore = 1 << 31;
   for (let w = 0; w < doubtful; w++) {
@@ -111,12 +112,12 @@ export function withinRows(column: ConditionColumn, window: number, rows: number
 /** Ors the words with themselves delayed by 1, 2, 4 … rows: a window of w rows in log2(w) passes. */
 function dilate(words: Uint32Array, window: number, rows: number, before: 0 | 1): Uint32Array {
   let covered = 1;
-  let out = new Uint32Array(wordCount(rows));
+  let out = newKeptWords(wordCount(rows));
   out.set(words);
   while (covered < window) {
     const step = Math.min(covered, window - covered);
     const delayed = delayBits(out, step, rows, before);
-    const next = new Uint32Array(out.length);
+    const next = newKeptWords(out.length);
     for (let w = 0; w < out.length; w++) next[w] = out[w] | delayed[w];
     out = next;
     covered += step;
@@ -130,7 +131,7 @@ export function throughoutRows(column: ConditionColumn, window: number, rows: nu
   let out = column;
   while (covered < window) {
     const step = Math.min(covered, window - covered);
-    out = and([out, delay(out, step, rows)], new Uint32Array(wordCount(rows)));
+    out = and([out, delay(out, step, rows)], newKeptWords(wordCount(rows)));
     covered += step;
   }
   return out;
@@ -149,8 +150,8 @@ export function rollingWindow(
   value: number,
   rows: number,
 ): ConditionColumn {
-  const isTrue = new Uint32Array(wordCount(rows));
-  const isUnknown = new Uint32Array(wordCount(rows));
+  const isTrue = newKeptWords(wordCount(rows));
+  const isUnknown = newKeptWords(wordCount(rows));
   if (mode === 'streak') return throughoutRows(column, Math.max(1, Math.ceil(value)), rows);
   let trues = 0;
   let unknowns = Math.max(0, window);
@@ -207,7 +208,7 @@ export function sequence(
   let reachable = steps[0].column.isTrue;
   for (let s = 1; s < steps.length; s++) {
     const { column, minBars, maxBars } = steps[s];
-    const next = new Uint32Array(wordCount(rows));
+    const next = newKeptWords(wordCount(rows));
     // The latest reachable row at least minBars back is the best witness for maxBars too.
     let latest = -1;
     for (let row = minBars; row < rows; row++) {
@@ -228,7 +229,7 @@ export function stateMachine(
   conflictPolicy: 'reset' | 'set' | 'hold',
   rows: number,
 ): ConditionColumn {
-  const isTrue = new Uint32Array(wordCount(rows));
+  const isTrue = newKeptWords(wordCount(rows));
   let setRow = -1;
   for (let row = 0; row < rows; row++) {
     setRow = nextSetRow(

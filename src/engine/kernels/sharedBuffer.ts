@@ -37,6 +37,25 @@ export function newWords(length: number): Uint32Array {
   return new Uint32Array(buffer, from, length);
 }
 
+/** Of what stays after its run. It is less than BUFFER_BYTES, because one array keeps all of it alive. */
+const KEPT_BYTES = 16 * 1024;
+let keptBuffer = new ArrayBuffer(0);
+let keptUsed = 0;
+
+/** An array of zeros that is never given back, such as the bits of a column that later runs read. */
+export function newKeptWords(length: number): Uint32Array {
+  const bytes = 4 * length;
+  // V8 keeps the smallest arrays in its own heap.
+  if (bytes <= 64 || bytes > KEPT_BYTES / 4) return new Uint32Array(length);
+  if (keptUsed + bytes > keptBuffer.byteLength) {
+    keptBuffer = new ArrayBuffer(KEPT_BYTES);
+    keptUsed = 0;
+  }
+  const words = new Uint32Array(keptBuffer, keptUsed, length);
+  keptUsed += bytes;
+  return words;
+}
+
 /** An array of zeros. */
 export function newIntegers(length: number): Int32Array {
   if (4 * length > MOST_BYTES) return new Int32Array(length);

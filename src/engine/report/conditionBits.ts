@@ -86,7 +86,7 @@ function conjunctsByRule(bits: readonly ConditionBits[]): readonly ConditionBits
 function soleBlockerRows(conjuncts: readonly ConditionBits[], window: Window): Uint32Array[] {
   const words = wordCount(window.end);
   // For each conjunct but the last, the conjunction of those after it.
-  const suffixes = conjuncts.slice(1).map(({ isTrue }) => isTrue.slice(0, words));
+  const suffixes = conjuncts.slice(1).map(({ isTrue }) => firstWords(isTrue, words));
   for (let c = suffixes.length - 2; c >= 0; c--) intersect(suffixes[c], suffixes[c + 1]);
   let prefix: Uint32Array | null = null;
   return conjuncts.map((conjunct, c) => {
@@ -94,7 +94,7 @@ function soleBlockerRows(conjuncts: readonly ConditionBits[], window: Window): U
     if (prefix !== null) intersect(rows, prefix);
     if (c === suffixes.length) return rows;
     intersect(rows, suffixes[c]);
-    if (prefix === null) prefix = conjunct.isTrue.slice(0, words);
+    if (prefix === null) prefix = firstWords(conjunct.isTrue, words);
     else intersect(prefix, conjunct.isTrue);
     return rows;
   });
@@ -107,6 +107,12 @@ function falseRows({ isTrue, isUnknown, evaluatedRows }: ConditionBits, words: n
   for (let w = unknownWords; w < words; w++) rows[w] = ~isTrue[w];
   if (evaluatedRows !== null) intersect(rows, evaluatedRows);
   return rows;
+}
+
+function firstWords(words: Uint32Array, count: number): Uint32Array {
+  const first = newWords(count);
+  for (let w = 0; w < count; w++) first[w] = words[w];
+  return first;
 }
 
 function intersect(words: Uint32Array, others: Uint32Array): void {

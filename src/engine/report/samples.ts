@@ -145,7 +145,9 @@ function valuesOf(evaluated: EvaluatedPlan, slot: number, rows: Int32Array): Flo
 
 function truthsOf(evaluated: EvaluatedPlan, slot: number, rows: Int32Array): Float64Array {
   const { isTrue, isUnknown } = evaluated.condition(slot);
-  return Float64Array.from(rows, (row) => (hasBit(isUnknown, row) ? NaN : +hasBit(isTrue, row)));
+  const truths = newNumbers(rows.length);
+  for (let at = 0; at < rows.length; at++) truths[at] = hasBit(isUnknown, rows[at]) ? NaN : +hasBit(isTrue, rows[at]);
+  return truths;
 }
 
 function shown(type: NamedNode['type'], value: number): number | boolean | null {

@@ -1,14 +1,21 @@
 // Small arrays that share buffers: each has its own part until it is given back, and is empty when it is made.
 import { expect, it } from 'vitest';
-import { newBytes, newIntegers, newNumbers, newWords, SharedSpan } from '../../../src/engine/kernels/sharedBuffer.ts';
+import {
+  newBytes,
+  newIntegers,
+  newKeptWords,
+  newNumbers,
+  newWords,
+  SharedSpan,
+} from '../../../src/engine/kernels/sharedBuffer.ts';
 
-const MAKERS = [newNumbers, newWords, newIntegers, newBytes];
+const MAKERS = [newNumbers, newWords, newIntegers, newBytes, newKeptWords];
 
 it('makes arrays of zeros, none of which another one overwrites', () => {
   const made: { readonly array: ReturnType<(typeof MAKERS)[number]>; readonly value: number }[] = [];
   // Enough for several buffers, with lengths that end inside a word, and some that need a buffer of their own.
   for (let count = 0; count < 300; count++) {
-    const array = MAKERS[count % 4]((count * 37) % 500);
+    const array = MAKERS[count % MAKERS.length]((count * 37) % 500);
     expect(array.every((value) => value === 0)).toBe(true);
     const value = (count % 200) + 1;
     array.fill(value);
@@ -51,6 +58,16 @@ it('keeps what was taken after a span that is given back', () => {
   second.span.giveBack();
   expectValue(second, 2);
   expectValue(third, 3);
+});
+
+it('gives back nothing of the words that are kept', () => {
+  const span = new SharedSpan();
+  const kept = newKeptWords(100).fill(1);
+  newNumbers(100).fill(2);
+  span.close().giveBack();
+  newNumbers(100).fill(3);
+  newKeptWords(100).fill(4);
+  expect(new Set(kept)).toEqual(new Set([1]));
 });
 
 it('refuses to give a span back twice', () => {
