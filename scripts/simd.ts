@@ -1,6 +1,6 @@
 // Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, compareRows.wat, windowExtremes.wat, bands.wat,
-// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat, sides.wat, recursions.wat) into wasm.ts
-// beside it: `npm run simd`.
+// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat, sides.wat, recursions.wat, means.wat)
+// into wasm.ts beside it: `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import wabt from 'wabt';
@@ -22,6 +22,7 @@ const MODULES = [
   'falls',
   'sides',
   'recursions',
+  'means',
 ];
 /** Those of which a second one is built, whose columns lie in memory that no threads share. */
 const ALSO_UNSHARED = ['recursions'];
@@ -35,7 +36,7 @@ export async function simdWasm(): Promise<string> {
     // Its declaration leaves the parameter out.
     (module as { validate(features: object): void }).validate(FEATURES);
     const bytes = Buffer.from(module.toBinary({}).buffer);
-    const lines = bytes.toString('base64').match(/.{1,110}/g)!;
+    const lines = bytes.toString('base64').match(/.{1,120}/g)!;
     return `/** ${source}, ${bytes.length} bytes in base64. */
 export const ${name.toUpperCase()}_WASM = \`
 ${lines.join('\n')}

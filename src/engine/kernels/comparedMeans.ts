@@ -2,6 +2,7 @@
 // would cost more than computing both.
 import { wordCount } from './bits.ts';
 import { writeFlatBlock } from './rollingSums.ts';
+import { meansOfWindows } from './simd/means.ts';
 import { compareRows } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
 import { type BlockKernel, Blocks } from './segments.ts';
@@ -115,16 +116,24 @@ class Means {
 }
 
 /**
- * out[i] = the mean of `length` values up to row rows[i], where `compareMeans` has found every sum exact; else NaN. The
- * sum of two values is larger than any third, so that its rounding error takes two subtractions (Dekker's FastTwoSum).
+ * out[i] = the mean of the `length` values up to row rows[i], of a column whose sums `compareMeans` has found exact;
+ * NaN where there are fewer.
  */
 export function meansAt(source: Float64Array, rows: Int32Array, length: number, out: Float64Array): void {
+  if (meansOfWindows(source, rows, length, out)) {
+    for (let at = 0; at < rows.length; at++) if (rows[at] < length - 1) out[at] = NaN;
+    return;
+  }
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at];
     out[at] = row < length - 1 ? NaN : meanAt(source, row - length + 1, row, length);
   }
 }
 
+/**
+ * The sum of two values is larger than any third, so that its rounding error takes two subtractions (Dekker's
+ * FastTwoSum).
+ */
 function meanAt(source: Float64Array, first: number, last: number, length: number): number {
   const larger = Math.max(source[first], source[first + 1]);
   const smaller = Math.min(source[first], source[first + 1]);

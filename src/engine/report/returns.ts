@@ -76,21 +76,16 @@ const benchmarks = new KeptByRange<Bars, Benchmark>();
 function benchmarkOf(bars: Bars, start: number, end: number, lastRows: Int32Array): Benchmark {
   return benchmarks.get(bars, start, end, () => {
     const { open, close } = bars;
-    const closes = new Float64Array(lastRows.length);
-    for (let day = 0; day < closes.length; day++) closes[day] = close[lastRows[day]];
-    const returns = new Float64Array(closes.length);
-    writeChanges(closes, end > start ? open[start] : NaN, returns);
+    const returns = new Float64Array(lastRows.length);
+    let previous = end > start ? open[start] : NaN;
+    for (let day = 0; day < returns.length; day++) {
+      const price = close[lastRows[day]];
+      returns[day] = previous > 0 ? price / previous - 1 : 0;
+      previous = price;
+    }
     const average = mean(returns);
     return { returns, mean: average, variance: variance(returns, 1, average) };
   });
-}
-
-function writeChanges(values: Float64Array, before: number, out: Float64Array): void {
-  let previous = before;
-  for (let index = 0; index < values.length; index++) {
-    out[index] = previous > 0 ? values[index] / previous - 1 : 0;
-    previous = values[index];
-  }
 }
 
 export interface ReturnStatistics {

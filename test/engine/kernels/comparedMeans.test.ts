@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { wordCount } from '../../../src/engine/kernels/bits.ts';
 import { compareMeans, meansAt } from '../../../src/engine/kernels/comparedMeans.ts';
+import { meansOfWindows } from '../../../src/engine/kernels/simd/means.ts';
+import { allocateShared } from '../../../src/engine/kernels/simd/sharedMemory.ts';
 import { rollingMean } from '../../../src/engine/kernels/rollingSums.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 
@@ -37,6 +39,13 @@ function bitsOf(count: number, isTrue: (row: number) => boolean): number[] {
   return [...words];
 }
 
+/** A copy that begins behind other bytes of a shared memory, as the columns of a market do. */
+function sharedCopy(source: Float64Array): Float64Array {
+  const copy = new Float64Array(allocateShared(64 + source.byteLength).memory.buffer, 64, source.length);
+  copy.set(source);
+  return copy;
+}
+
 const bytesOf = ({ buffer }: Float64Array): Buffer => Buffer.from(buffer as ArrayBuffer);
 
 const unwritten = (count: number): Uint32Array => new Uint32Array(wordCount(count)).fill(0xdeadbeef);
@@ -59,17 +68,38 @@ describe.each(Object.keys(PRICES))('%s', (name) => {
     }
   });
 
-  it('reads the mean of a single row as its column has it', () => {
+  it('reads the mean of a single row as its column has it, also where a kernel reads the column', () => {
     const source = columnOf(name, 3000, 5);
+    const shared = sharedCopy(source);
     const random = seededRandom(6);
-    const rows = Int32Array.from({ length: scaled(300) }, () => Math.floor(random() * source.length));
+    const rows = Int32Array.from({ length: scaled(300) + 3 }, () => Math.floor(random() * source.length));
+    rows.set([0, 1, source.length - 1]);
     for (const length of LENGTHS) {
       const column = meanOf(source, length);
-      const out = new Float64Array(rows.length);
-      meansAt(source, rows, length, out);
-      expect([...out]).toEqual([...rows].map((row) => column[row]));
+      for (let count = rows.length - 4; count <= rows.length; count++) {
+        const some = rows.subarray(0, count);
+        const plain = new Float64Array(count);
+        meansAt(source, some, length, plain);
+        expect([...plain]).toEqual([...some].map((row) => column[row]));
+        const ofKernel = new Float64Array(count);
+        expect(meansOfWindows(shared, some, length, ofKernel)).toBe(true);
+        meansAt(shared, some, length, ofKernel);
+        expect(bytesOf(ofKernel)).toEqual(bytesOf(plain));
+      }
     }
   });
+});
+
+it('leaves a column to TypeScript that is shorter than a window, or not in shared memory', () => {
+  const rows = Int32Array.of(0, 4);
+  const short = sharedCopy(new Float64Array(5).fill(100));
+  for (const source of [short, new Float64Array(100).fill(100)]) {
+    const out = new Float64Array(2).fill(7);
+    expect(meansOfWindows(source, rows, 6, out)).toBe(false);
+    expect([...out]).toEqual([7, 7]);
+    meansAt(source, rows, 6, out);
+    expect([...out]).toEqual([NaN, NaN]);
+  }
 });
 
 const HOSTILE: Record<string, number> = {
