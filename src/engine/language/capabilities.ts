@@ -6,7 +6,7 @@ import { INDICATORS } from '../indicators/registry.ts';
 import { PATTERNS } from '../patterns/patternRegistry.ts';
 import { AMBIGUITY_RESOLUTIONS, FALLBACK_CHOICES, ORDER_ROLES, ORDER_TIMINGS, SLIPPAGE_KINDS } from '../config.ts';
 import { seriesInputsOf } from './canonical/canonicalizer.ts';
-import { describe, fieldOf, fieldsOf, NAMES, numberPaths, refKind } from './fieldCapabilities.ts';
+import { capabilityOf, fieldOf, fieldsOf, NAMES, numberPaths, refKind } from './fieldCapabilities.ts';
 import type { FieldCapability } from './fieldCapabilities.ts';
 import { GRAPH_EDITORS } from './grammar/graph.ts';
 import { ISSUE_CODES, SEVERITIES, severityOf } from './grammar/issueCodes.ts';
@@ -50,9 +50,12 @@ export function describeCapabilities() {
   return CAPABILITIES;
 }
 
+/** `and` and `or` are aliases of `all` and `any`. */
+const isNoAlias = ([kind]: readonly [string, unknown]): boolean => kind !== 'and' && kind !== 'or';
+
 function nodesOf(shapes: typeof NODE_SHAPES): NodeCapability[] {
   return (['value', 'condition'] as const).flatMap((type) =>
-    [...shapes[type]].map(([kind, shape]): NodeCapability => ({
+    [...shapes[type]].filter(isNoAlias).map(([kind, shape]): NodeCapability => ({
       kind,
       output: type === 'value' ? ('number' as const) : ('bool' as const),
       description: KIND_DESCRIPTIONS[kind],
@@ -142,14 +145,14 @@ function indicatorOf(definition: IndicatorDefinition) {
 
 const strategyShape = AST_SHAPE.fields.get('strategy')!.shape as ObjectShape;
 const graphStrategyShape = GRAPH_SHAPE.fields.get('strategy')!.shape as ObjectShape;
-const aliasFree = (fields: readonly FieldCapability[]): FieldCapability[] =>
-  fields.filter(({ name }) => name !== 'exit');
+/** The sections without `exit`, an alias of `exits`. */
+const SECTIONS = fieldsOf(strategyShape).filter(({ name }) => name !== 'exit');
 
 const CAPABILITIES = {
   signalGraph: {
     protocol: 'svc.signal-graph',
     version: 2,
-    nodes: nodesOf(NODE_SHAPES).filter(({ kind }) => kind !== 'and' && kind !== 'or'),
+    nodes: nodesOf(NODE_SHAPES),
     /** The forms in which an input can be written. */
     inputForms: {
       number_ref: ['{"ref": "<node id>"}', '{"const": <number>}', '{"param": "<name>"}'],
@@ -159,14 +162,14 @@ const CAPABILITIES = {
       ({ path }) => !path.startsWith('strategy.exit.'),
     ),
     riskPaths: numberPaths(graphStrategyShape.fields.get('risk')!.shape, 'strategy.risk'),
-    meta: describe(GRAPH_SHAPE.fields.get('meta')!.shape),
+    meta: capabilityOf(GRAPH_SHAPE.fields.get('meta')!.shape),
     editors: GRAPH_EDITORS,
   },
   strategyAst: {
     protocol: 'svc.strategy',
     version: 1,
-    nodes: nodesOf(EXPRESSION_SHAPES).filter(({ kind }) => kind !== 'and' && kind !== 'or'),
-    sections: aliasFree(fieldsOf(strategyShape)),
+    nodes: nodesOf(EXPRESSION_SHAPES),
+    sections: SECTIONS,
     rules: MEMBER_CONSTRAINTS,
     /** Members that every object may have in addition to its own. */
     commonFields: [...NAMES],

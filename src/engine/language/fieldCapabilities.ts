@@ -40,23 +40,24 @@ export const refKind = (of: ExpressionType): 'number_ref' | 'bool_ref' => (of ==
 /** Members that every object may have, listed once. */
 export const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
 
-/** The fields of an object, without those that every object may have. */
+/** What capabilities say of the fields of an object, without those that every object may have. */
 export function fieldsOf(shape: ObjectShape): FieldCapability[] {
   return [...shape.fields.values()].filter(({ name }) => !NAMES.has(name)).map(fieldOf);
 }
 
+/** What capabilities say of one field. */
 export function fieldOf({ name, shape, isRequired, default: byDefault }: Field): FieldCapability {
-  const ofShape = describe(shape);
   return {
     name,
     required: isRequired,
-    ...ofShape,
+    ...capabilityOf(shape),
     ...(byDefault === undefined ? {} : { default: byDefault }),
     ...MEMBER_NOTES[name],
   };
 }
 
-export function describe(shape: Shape): Omit<FieldCapability, 'name' | 'required'> {
+/** What a shape takes, and its bounds. */
+export function capabilityOf(shape: Shape): Omit<FieldCapability, 'name' | 'required'> {
   switch (shape.type) {
     case 'number': {
       const { isInteger, min, max, isMinExclusive } = shape;
@@ -91,14 +92,14 @@ export function describe(shape: Shape): Omit<FieldCapability, 'name' | 'required
         type: 'array',
         ...(shape.min > 0 ? { minLength: shape.min } : {}),
         ...(shape.max < Infinity ? { maxLength: shape.max } : {}),
-        items: [{ name: '[]', required: true, ...describe(shape.item) }],
+        items: [{ name: '[]', required: true, ...capabilityOf(shape.item) }],
       };
     case 'record':
       return { type: 'map' };
     case 'either': {
-      const accepts = shape.options.some((option) => option.type === 'object' && option.fields.has('param'));
-      const rest = shape.options.filter((option) => !(option.type === 'object' && option.fields.has('param')));
-      return { ...describe(rest[0]), ...(accepts ? { acceptsParam: true as const } : {}) };
+      const isParam = (option: Shape): boolean => option.type === 'object' && option.fields.has('param');
+      const [own] = shape.options.filter((option) => !isParam(option));
+      return { ...capabilityOf(own), ...(shape.options.some(isParam) ? { acceptsParam: true as const } : {}) };
     }
     case 'slot':
     case 'reference':
@@ -110,11 +111,19 @@ export function describe(shape: Shape): Omit<FieldCapability, 'name' | 'required
   }
 }
 
-/** Every number below a shape, by path, with its bounds. */
-export function numberPaths(
-  shape: Shape,
-  path: string,
-): { path: string; type: 'int' | 'float'; min?: number; max?: number }[] {
+/** A place that takes a number, with its bounds. `[]` in the path means every element. */
+interface NumberPath {
+  readonly path: string;
+  readonly type: 'int' | 'float';
+  readonly min?: number;
+  readonly exclusiveMin?: true;
+  readonly max?: number;
+  /** The tag of the kind that has it, as `mode=percent`. */
+  readonly when?: string;
+}
+
+/** Every number below a shape, by path. */
+export function numberPaths(shape: Shape, path: string): NumberPath[] {
   switch (shape.type) {
     case 'object':
       return [...shape.fields.values()].flatMap(({ name, shape: field }) => numberPaths(field, `${path}.${name}`));
@@ -127,7 +136,7 @@ export function numberPaths(
     case 'either':
       return shape.options.flatMap((option) => numberPaths(option, path));
     case 'number': {
-      const { type, min, max, exclusiveMin } = describe(shape);
+      const { type, min, max, exclusiveMin } = capabilityOf(shape);
       return [
         {
           path,

@@ -1,7 +1,7 @@
 // Calls: an indicator or pattern by name, its output and its sources, checked against the registries.
 import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator, INDICATORS } from '../../indicators/registry.ts';
-import { findPattern, PATTERNS } from '../../patterns/patternRegistry.ts';
+import { findPattern, PATTERNS, type PatternDefinition } from '../../patterns/patternRegistry.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { synonymousIndicator } from '../grammar/synonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
@@ -23,24 +23,29 @@ export function checkIndicator(node: Members, context: CallContext): boolean {
   let isValid = definition !== undefined;
   if (definition === undefined) {
     if (reportColumn(name, node, context)) return false;
-    const nearest = nearestIndicator(name, log);
-    const meant = nearest && findIndicator(nearest.name);
-    log.add('UNKNOWN_INDICATOR', at('indicator'), () => ({
-      message: `Unknown indicator ${shown(name)}.`,
-      suggestion: [
-        ...(meant ? [suggestionFor({ name: meant.id }, [])] : []),
-        ...(nearest?.isCertain === true ? [] : [ALL_NAMES]),
-      ].join(' '),
-      patch: certainPatch(nearest, at('indicator'), meant?.id),
-    }));
-    if (nearest?.isCertain !== true || meant === undefined) return false;
-    definition = meant;
+    definition = reportUnknownIndicator(name, context);
+    if (definition === undefined) return false;
   } else if (name !== definition.id) {
     reportAlias(name, definition.id, at('indicator'), log);
   }
   if (!checkArgs(node, definition, context)) isValid = false;
   if (!checkOutput(node, definition, context)) isValid = false;
   return checkSources(node, definition, context) && isValid;
+}
+
+/** Reports a name that no indicator has, and returns the indicator that it certainly means. */
+function reportUnknownIndicator(name: string, { log, at }: CallContext): IndicatorDefinition | undefined {
+  const nearest = nearestIndicator(name, log);
+  const meant = nearest && findIndicator(nearest.name);
+  log.add('UNKNOWN_INDICATOR', at('indicator'), () => ({
+    message: `Unknown indicator ${shown(name)}.`,
+    suggestion: [
+      ...(meant ? [suggestionFor({ name: meant.id }, [])] : []),
+      ...(nearest?.isCertain === true ? [] : [ALL_NAMES]),
+    ].join(' '),
+    patch: certainPatch(nearest, at('indicator'), meant?.id),
+  }));
+  return nearest?.isCertain === true ? meant : undefined;
 }
 
 const ALL_NAMES = 'The `indicators` of GET /public/v1/authoring-pack are the names of all of them.';
@@ -75,6 +80,7 @@ function nearestIndicator(name: string, log: IssueLog): Nearest | undefined {
   return nearest && { ...nearest, isCertain: nearest.isCertain && isMistyped(bare, nearest.name) };
 }
 
+/** Reports the issues of a pattern node; true when it can be computed. */
 export function checkPattern(node: Members, context: CallContext): boolean {
   const { log, at } = context;
   if (typeof node.name !== 'string') return false;
@@ -84,21 +90,29 @@ export function checkPattern(node: Members, context: CallContext): boolean {
     if (name !== definition.id) reportAlias(name, definition.id, at('name'), log);
     return checkArgs(node, definition, context);
   }
-  const sided = /^(bullish|bearish)[_ -](.+)$/i.exec(name);
-  const base = sided && findPattern(sided[2].toLowerCase());
-  if (sided && base) {
-    const side = sided[1].toLowerCase();
-    log.add('UNKNOWN_PATTERN', at('name'), {
-      message: `There is no candlestick pattern ${shown(name)}; the side is a member of its own.`,
-      suggestion: `Use name "${base.id}" with side "${side}".`,
-      patch: [
-        { op: 'replace', path: at('name'), value: base.id },
-        { op: node.side === undefined ? 'add' : 'replace', path: at('side'), value: side },
-      ],
-    });
-    checkArgs(node, base, context);
-    return false;
-  }
+  const meant = reportSide(node, name, context) ?? reportUnknownPattern(name, context);
+  if (meant !== undefined) checkArgs(node, meant, context);
+  return false;
+}
+
+/** Reports a name that begins with a side, such as `bullish_engulfing`, and returns its pattern. */
+function reportSide(node: Members, name: string, { log, at }: CallContext): PatternDefinition | undefined {
+  const [, side, base] = /^(bullish|bearish)[_ -](.+)$/i.exec(name)?.map((part) => part.toLowerCase()) ?? [];
+  const definition = base === undefined ? undefined : findPattern(base);
+  if (definition === undefined) return undefined;
+  log.add('UNKNOWN_PATTERN', at('name'), {
+    message: `There is no candlestick pattern ${shown(name)}; the side is a member of its own.`,
+    suggestion: `Use name "${definition.id}" with side "${side}".`,
+    patch: [
+      { op: 'replace', path: at('name'), value: definition.id },
+      { op: node.side === undefined ? 'add' : 'replace', path: at('side'), value: side },
+    ],
+  });
+  return definition;
+}
+
+/** Reports a name that no pattern has, and returns the pattern that it certainly misspells. */
+function reportUnknownPattern(name: string, { log, at }: CallContext): PatternDefinition | undefined {
   const nearest = log.keepsErrors ? nearestName(name.replace(/^cdl_?/i, ''), PATTERN_NAMES) : undefined;
   const meant = nearest && findPattern(nearest.name);
   log.add('UNKNOWN_PATTERN', at('name'), {
@@ -109,8 +123,7 @@ export function checkPattern(node: Members, context: CallContext): boolean {
     ),
     patch: certainPatch(nearest, at('name'), meant?.id),
   });
-  if (nearest?.isCertain === true && meant) checkArgs(node, meant, context);
-  return false;
+  return nearest?.isCertain === true ? meant : undefined;
 }
 
 function reportAlias(alias: string, id: string, path: string, log: IssueLog): void {

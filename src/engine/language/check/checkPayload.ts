@@ -114,7 +114,7 @@ class PayloadCheck {
     checkSectionWarnings(sections, runsOn, this.#strategy, rules);
     // A payload over the limit is rejected anyway, and comparing all of its nodes would take long.
     if (census.nodes <= limits.nodes) {
-      this.#compare(checks);
+      this.#compareExpressions(checks);
       this.#checkIds(checks);
     }
     const compiled = this.#isClean ? this.#compile(runsOn, values) : undefined;
@@ -197,8 +197,8 @@ class PayloadCheck {
   }
 
   /** Warnings that come from comparing expressions with each other; invalid ones are left out. */
-  #compare(checks: ExpressionChecks): void {
-    const keyOf = contentKeys();
+  #compareExpressions(checks: ExpressionChecks): void {
+    const keyOf = newContentKeys();
     checks.checkComparisons(keyOf);
     const conjunctions = new Conjunctions({
       log: this.#context.log,
@@ -210,7 +210,7 @@ class PayloadCheck {
     for (const entry of this.#entries) conjunctions.checkEntry(entry);
     for (const exit of this.#exits) conjunctions.checkExit(exit);
     for (const expression of checks.checked) {
-      if (isCondition(expression) && checks.isValid(expression)) conjunctions.checkLeaf(expression);
+      if (isCondition(expression) && checks.isValid(expression)) conjunctions.checkCondition(expression);
     }
   }
 
@@ -231,7 +231,7 @@ class PayloadCheck {
   /** In an AST, equal expressions may have the same id (a graph's node used twice), different ones may not. */
   #checkIds(checks: ExpressionChecks): void {
     if (this.#read.nodes !== null) return;
-    const keyOf = contentKeys();
+    const keyOf = newContentKeys();
     const keys = new Map<string, number>();
     const seen = new Set<Expression>();
     const stack = this.#roots.map(({ expression }) => expression).reverse();
@@ -268,7 +268,7 @@ class PayloadCheck {
 }
 
 /** Gives expressions that mean the same an equal number, params left in place. */
-function contentKeys(): KeyOf {
+function newContentKeys(): KeyOf {
   const canonicalizer = new Canonicalizer({ keepNames: false, params: null, timezone: 'UTC' });
   const index = new ContentIndex();
   return (expression) => index.keyOf(canonicalizer.expression(expression));

@@ -47,7 +47,7 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
   const log = new IssueLog();
   const { settings = {}, strategyAst, signalGraph } = payloads;
   new Structure(log).check(SETTINGS_SHAPE, settings, '/settings');
-  const rightSettings: Settings = log.errorCount === 0 ? (settings as Settings) : {};
+  const validSettings: Settings = log.errorCount === 0 ? (settings as Settings) : {};
   if (strategyAst === undefined && signalGraph === undefined) {
     log.add('PAYLOAD_REQUIRED', '', {
       message: 'The request has neither strategyAst nor signalGraph.',
@@ -56,13 +56,13 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
   }
   const check = (member: PayloadMember, value: unknown): CheckedPayload | undefined => {
     if (value === undefined) return undefined;
-    const kind = recognized(value) ?? member;
-    if (kind !== member) reportMember(kind, member, payloads[kind] === undefined, log);
-    return checkPayload(kind, value, { ...context, settings: rightSettings, log }, `/${member}`);
+    const kind = certainMember(value) ?? member;
+    if (kind !== member) reportWrongMember(kind, member, payloads[kind] === undefined, log);
+    return checkPayload(kind, value, { ...context, settings: validSettings, log }, `/${member}`);
   };
   const ast = check('strategyAst', strategyAst);
   const graph = check('signalGraph', signalGraph);
-  const isAgreed = agree(ast, graph, log);
+  const isAgreed = checkAgreement(ast, graph, log);
   const checked = ast ?? graph;
   const isValid = log.errorCount === 0;
   const chosen = isValid && isAgreed ? checked?.ast : undefined;
@@ -75,16 +75,15 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
     compiled:
       chosen == null
         ? null
-        : { strategyAst: chosen, canonical: canonicalize(chosen), strategyHash: strategyHash(chosen, rightSettings) },
+        : { strategyAst: chosen, canonical: canonicalize(chosen), strategyHash: strategyHash(chosen, validSettings) },
     requiresConfirmation: log.has('CONTRADICTION'),
   };
 }
 
-/** What kind of payload a value certainly is, whatever member it was sent as; undefined when it may be either. */
-function recognized(value: unknown): PayloadMember | undefined {
+/** The member that a payload certainly belongs in, whatever member it was sent as; undefined when it may be either. */
+function certainMember(value: unknown): PayloadMember | undefined {
   if (!isMembers(value)) return undefined;
-  const hasNodes = Array.isArray(value.nodes);
-  if (hasNodes) return 'signalGraph';
+  if (Array.isArray(value.nodes)) return 'signalGraph';
   const { strategy } = value;
   const [entry] = isMembers(strategy) ? [strategy.entry].flat() : [];
   const { trigger } = isMembers(entry) ? entry : {};
@@ -97,7 +96,11 @@ const MEMBER_NAMES: Readonly<Record<PayloadMember, string>> = {
   signalGraph: 'a signal graph (a list of nodes)',
 };
 
-function reportMember(kind: PayloadMember, member: PayloadMember, isFree: boolean, log: IssueLog): void {
+/**
+ * Reports a payload that was sent as another member than its own.
+ * @param isFree whether its own member is absent, so that it can be moved there
+ */
+function reportWrongMember(kind: PayloadMember, member: PayloadMember, isFree: boolean, log: IssueLog): void {
   const from = `/${member}`;
   log.add('TYPE_MISMATCH', from, {
     message: `This is ${MEMBER_NAMES[kind]}, and ${member} takes ${MEMBER_NAMES[member]}.`,
@@ -106,8 +109,8 @@ function reportMember(kind: PayloadMember, member: PayloadMember, isFree: boolea
   });
 }
 
-/** Reports PAYLOADS_DISAGREE when both payloads are valid and mean different strategies. */
-function agree(ast: CheckedPayload | undefined, graph: CheckedPayload | undefined, log: IssueLog): boolean {
+/** Reports PAYLOADS_DISAGREE, and returns false, when both payloads are valid and mean different strategies. */
+function checkAgreement(ast: CheckedPayload | undefined, graph: CheckedPayload | undefined, log: IssueLog): boolean {
   if (ast?.ast == null || graph?.ast == null) return true;
   const sources = new Map<object, object>();
   const [left, right] = [canonicalize(ast.ast, sources), canonicalize(graph.ast, sources)];

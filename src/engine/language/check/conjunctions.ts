@@ -40,10 +40,10 @@ export class Conjunctions {
         isAlone
           ? 'This can never be true, so the entry never trades.'
           : 'This can never be true together with the other conditions of the entry, so the entry never trades.',
-        wayOut(contradiction, this.#context.keyOf) ?? 'Loosen or remove one of the conditions.',
+        adviceOn(contradiction, this.#context.keyOf) ?? 'Loosen or remove one of the conditions.',
       );
     }
-    this.#checkGroup(valid);
+    this.#checkConjuncts(valid);
   }
 
   checkExit(exit: Exit): void {
@@ -57,45 +57,45 @@ export class Conjunctions {
         'Loosen or remove one of its conditions.',
       );
     }
-    this.#checkGroup([exit.when]);
+    this.#checkConjuncts([exit.when]);
   }
 
   /** Reports a condition that is the same on every bar, and alternatives that add nothing, wherever they stand. */
-  checkLeaf(condition: Condition): void {
-    const { keyOf } = this.#context;
-    const isSelf =
-      (condition.kind === 'compare' || condition.kind === 'cross' || condition.kind === 'near') &&
-      keyOf(condition.left) === keyOf(condition.right);
-    const isReported = isSelf || !isLeaf(condition) || this.#contradictions.has(condition);
-    const constant = isReported ? undefined : constantTruth(condition, this.#ranges, keyOf);
-    if (constant !== undefined) {
-      const message = constant === 'always' ? 'This is true on every bar.' : 'This is never true.';
-      this.#warn(
-        'CONSTANT_CONDITION',
-        condition,
-        message,
-        constant === 'always'
-          ? 'Remove it.'
-          : (wayOut(condition, this.#context.keyOf) ?? 'Check the bounds: no value of the operands can meet them.'),
-      );
-    }
+  checkCondition(condition: Condition): void {
+    if (isLeaf(condition)) this.#checkConstant(condition);
     if (condition.kind === 'any' || condition.kind === 'or') this.#checkAlternatives(condition.items);
   }
 
+  #checkConstant(leaf: Condition): void {
+    const { keyOf } = this.#context;
+    const isSelf =
+      (leaf.kind === 'compare' || leaf.kind === 'cross' || leaf.kind === 'near') &&
+      keyOf(leaf.left) === keyOf(leaf.right);
+    if (isSelf || this.#contradictions.has(leaf)) return;
+    const constant = constantTruth(leaf, this.#ranges, keyOf);
+    if (constant === 'always') this.#warn('CONSTANT_CONDITION', leaf, 'This is true on every bar.', 'Remove it.');
+    if (constant === 'never') {
+      const advice = adviceOn(leaf, keyOf) ?? 'Check the bounds: no value of the operands can meet them.';
+      this.#warn('CONSTANT_CONDITION', leaf, 'This is never true.', advice);
+    }
+  }
+
+  /** The condition that makes all of these impossible together; null when they are possible. */
   #contradiction(conjuncts: readonly Condition[]): Condition | null {
     if (conjuncts.length === 0) return null;
     const all: Condition = { kind: 'all', items: [...conjuncts] };
-    const contradiction = new InferredRanges(this.#ranges, this.#context.keyOf).add(all);
+    const contradiction = new InferredRanges(this.#ranges, this.#context.keyOf).assume(all);
     return contradiction === all ? conjuncts[0] : contradiction;
   }
 
   /** Everything that must be true on the same bar, out of nested lists. */
-  #flat(conditions: readonly Condition[]): Condition[] {
-    return conditions.flatMap((one) => (one.kind === 'all' || one.kind === 'and' ? this.#flat(one.items) : [one]));
+  #flattened(conditions: readonly Condition[]): Condition[] {
+    return conditions.flatMap((one) => (one.kind === 'all' || one.kind === 'and' ? this.#flattened(one.items) : [one]));
   }
 
-  #checkGroup(conditions: readonly Condition[]): void {
-    const conjuncts = this.#flat(conditions);
+  /** Warns of what the conditions of one bar repeat or imply, and of two crosses among them. */
+  #checkConjuncts(conditions: readonly Condition[]): void {
+    const conjuncts = this.#flattened(conditions);
     this.#checkDuplicates(conjuncts);
     this.#checkImplied(conjuncts, 'narrower');
     const { keyOf } = this.#context;
@@ -111,6 +111,7 @@ export class Conjunctions {
     }
   }
 
+  /** Warns of alternatives that add nothing or are never true. */
   #checkAlternatives(items: readonly Condition[]): void {
     this.#checkDuplicates(items);
     this.#checkImplied(items, 'wider');
@@ -175,8 +176,8 @@ export class Conjunctions {
   }
 }
 
-/** What helps where a price is compared with an extreme of the same bar. */
-function wayOut(leaf: Condition, keyOf: KeyOf): string | undefined {
+/** What helps where a comparison or cross can never be true because of what it compares; undefined elsewhere. */
+function adviceOn(leaf: Condition, keyOf: KeyOf): string | undefined {
   if (leaf.kind !== 'compare' && leaf.kind !== 'cross') return undefined;
   if (keyOf(leaf.left) === keyOf(leaf.right)) return 'Both sides are the same value: compare with something else.';
   if (possibleRelations(leaf.left, leaf.right) === ANY_RELATION) return undefined;

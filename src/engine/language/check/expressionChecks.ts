@@ -39,7 +39,7 @@ export class ExpressionChecks {
   readonly #context: ExpressionContext;
   readonly #valid = new Map<Expression, boolean>();
   /** Checked expressions that are or contain a `state` node. */
-  readonly #overState = new Set<object>();
+  readonly #readingState = new Set<object>();
 
   constructor(context: ExpressionContext) {
     this.#context = context;
@@ -54,20 +54,47 @@ export class ExpressionChecks {
     let isValid = true;
     for (const child of childSlots(expression)) {
       if (!this.check(child.expression)) isValid = false;
-      if (this.#overState.has(child.expression)) this.#overState.add(expression);
+      if (this.#readingState.has(child.expression)) this.#readingState.add(expression);
     }
-    if (expression.kind === 'state') this.#overState.add(expression);
+    if (expression.kind === 'state') this.#readingState.add(expression);
     const { invalid } = this.#context;
-    if (!this.#node(expression)) invalid.add(expression);
+    if (!this.#checkNode(expression)) invalid.add(expression);
     isValid &&= !invalid.has(expression);
     this.#valid.set(expression, isValid);
     return isValid;
   }
 
+  /** Whether an expression was checked and neither it nor anything below it has an error. */
   isValid = (expression: Expression): boolean => this.#valid.get(expression) === true;
   /** Every expression that was checked. */
   get checked(): Iterable<Expression> {
     return this.#valid.keys();
+  }
+
+  /**
+   * Warns of valid comparisons that are rarely meant: equality of computed numbers, and a value compared with itself.
+   */
+  checkComparisons(keyOf: KeyOf): void {
+    const { log, pointerOf } = this.#context;
+    for (const node of this.checked) {
+      if (!this.isValid(node)) continue;
+      if (node.kind === 'compare' && (node.op === 'eq' || node.op === 'neq') && (node.tolerance ?? 0) === 0) {
+        if (isInexact(node.left, node.right))
+          log.add('FLOAT_EQUALITY', pointerOf(node, 'op'), equalityDetails(node.op));
+      }
+      if (node.kind === 'between') this.#warnOfScale(node.value, node.lower, node.upper);
+      const isPair = node.kind === 'compare' || node.kind === 'cross' || node.kind === 'near';
+      if (isPair) {
+        this.#warnOfScale(node.left, node.right);
+        this.#warnOfScale(node.right, node.left);
+      }
+      if (isPair && keyOf(node.left) === keyOf(node.right)) {
+        log.add('SELF_COMPARE_SAME_BAR', pointerOf(node), {
+          message: 'Both sides are the same value of the same bar.',
+          suggestion: 'Give one side an `offset`, or compare with something else.',
+        });
+      }
+    }
   }
 
   /** Warns of a threshold from 0 to 1 on a value that runs from 0 to 100: 0.3 for an RSI of 30. */
@@ -87,7 +114,7 @@ export class ExpressionChecks {
     }
   }
 
-  #node(node: Members): boolean {
+  #checkNode(node: Members): boolean {
     const { log } = this.#context;
     const kind = node.kind as string;
     const at = (...member: (string | number)[]): string => this.#context.pointerOf(node, ...member);
@@ -101,7 +128,7 @@ export class ExpressionChecks {
     }
     let isValid = true;
     if (kind === 'indicator' && !this.#checkStateless(node as unknown as Expression, at)) isValid = false;
-    if (!this.#checkPlace(node, at)) isValid = false;
+    if (!this.#checkSeries(node, at)) isValid = false;
     return this.#checkKind(node, at) && isValid;
   }
 
@@ -109,7 +136,7 @@ export class ExpressionChecks {
   #checkStateless(node: Expression, at: (...member: (string | number)[]) => string): boolean {
     let isValid = true;
     for (const { expression, path } of childSlots(node)) {
-      if (!this.#overState.has(expression)) continue;
+      if (!this.#readingState.has(expression)) continue;
       isValid = false;
       this.#context.log.add('NOT_AVAILABLE_YET', at(...path), {
         message: 'An indicator cannot read position or account state yet.',
@@ -119,18 +146,15 @@ export class ExpressionChecks {
     return isValid;
   }
 
-  #checkPlace(node: Members, at: (...member: string[]) => string): boolean {
+  /** The instrument and timeframe that a node reads. */
+  #checkSeries(node: Members, at: (...member: string[]) => string): boolean {
     const { log, baseTimeframe, knownSymbols } = this.#context;
     const symbol = (node.instrument as Members | undefined)?.symbol;
     if (typeof symbol === 'string' && knownSymbols?.has(symbol) === false)
       reportSymbol(symbol, at('instrument', 'symbol'), knownSymbols, log);
     const { timeframe } = node as { timeframe?: StoredTimeframe };
-    if (
-      baseTimeframe === undefined ||
-      timeframe === undefined ||
-      !(TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[baseTimeframe])
-    )
-      return true;
+    if (baseTimeframe === undefined || timeframe === undefined) return true;
+    if (!(TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[baseTimeframe])) return true;
     log.add('TIMEFRAME_BELOW_BASE', at('timeframe'), {
       message: `${timeframe} bars are finer than the strategy's own ${baseTimeframe} bars.`,
       suggestion: `Use ${baseTimeframe} or a coarser timeframe, or set defaults.timeframe to ${timeframe}.`,
@@ -247,32 +271,6 @@ export class ExpressionChecks {
     const param = params.get(name);
     if (param === undefined && !faultyParams.has(name)) reportUndefined(name, pointer, [...params.keys()], log);
     return param?.default;
-  }
-
-  /**
-   * Warns of valid comparisons that are rarely meant: equality of computed numbers, and a value compared with itself.
-   */
-  checkComparisons(keyOf: KeyOf): void {
-    const { log, pointerOf } = this.#context;
-    for (const node of this.checked) {
-      if (!this.isValid(node)) continue;
-      if (node.kind === 'compare' && (node.op === 'eq' || node.op === 'neq') && (node.tolerance ?? 0) === 0) {
-        if (isInexact(node.left, node.right))
-          log.add('FLOAT_EQUALITY', pointerOf(node, 'op'), equalityDetails(node.op));
-      }
-      if (node.kind === 'between') this.#warnOfScale(node.value, node.lower, node.upper);
-      const isPair = node.kind === 'compare' || node.kind === 'cross' || node.kind === 'near';
-      if (isPair) {
-        this.#warnOfScale(node.left, node.right);
-        this.#warnOfScale(node.right, node.left);
-      }
-      if (isPair && keyOf(node.left) === keyOf(node.right)) {
-        log.add('SELF_COMPARE_SAME_BAR', pointerOf(node), {
-          message: 'Both sides are the same value of the same bar.',
-          suggestion: 'Give one side an `offset`, or compare with something else.',
-        });
-      }
-    }
   }
 }
 

@@ -74,38 +74,38 @@ export class InferredRanges {
 
   /**
    * Assumes that a condition is true (false when `isNegated`). Returns null when that is possible given what is known,
-   * else the condition that contradicts it. The leaves of a conjunction are added before its disjunctions, so that the
+   * else the condition that contradicts it. The leaves of a conjunction come before its disjunctions, so that the
    * author's order does not matter.
    */
-  add(condition: Condition, isNegated = false): Condition | null {
+  assume(condition: Condition, isNegated = false): Condition | null {
     switch (condition.kind) {
       case 'not':
-        return this.add(condition.item, !isNegated);
+        return this.assume(condition.item, !isNegated);
       case 'all':
       case 'and':
-        return isNegated ? this.#either(condition, condition.items, true) : this.#each(condition.items, false);
+        return isNegated ? this.#assumeAny(condition, condition.items, true) : this.#assumeAll(condition.items, false);
       case 'any':
       case 'or':
-        return isNegated ? this.#each(condition.items, true) : this.#either(condition, condition.items, false);
+        return isNegated ? this.#assumeAll(condition.items, true) : this.#assumeAny(condition, condition.items, false);
       default:
-        return this.#leaf(condition, isNegated) ? null : condition;
+        return this.#assumeLeaf(condition, isNegated) ? null : condition;
     }
   }
 
-  #each(items: readonly Condition[], isNegated: boolean): Condition | null {
+  #assumeAll(items: readonly Condition[], isNegated: boolean): Condition | null {
     const isJunction = ({ kind }: Condition): boolean => CONDITION_ROLES[kind] === 'logic';
     for (const item of [...items.filter((one) => !isJunction(one)), ...items.filter(isJunction)]) {
-      const contradiction = this.add(item, isNegated);
+      const contradiction = this.assume(item, isNegated);
       if (contradiction !== null) return contradiction;
     }
     return null;
   }
 
-  #either(whole: Condition, items: readonly Condition[], isNegated: boolean): Condition | null {
+  #assumeAny(whole: Condition, items: readonly Condition[], isNegated: boolean): Condition | null {
     const possible: InferredRanges[] = [];
     for (const item of items) {
       const branch = new InferredRanges(this.#ranges, this.#keyOf, this);
-      if (branch.add(item, isNegated) === null) possible.push(branch);
+      if (branch.assume(item, isNegated) === null) possible.push(branch);
     }
     if (possible.length === 0) return whole;
     if (possible.length === 1) {
@@ -115,16 +115,16 @@ export class InferredRanges {
     return null;
   }
 
-  #leaf(leaf: Condition, isNegated: boolean): boolean {
+  #assumeLeaf(leaf: Condition, isNegated: boolean): boolean {
     if (leaf.kind === 'between' && !isNegated) {
       const { lo } = this.#rangeOf(leaf.lower);
       const { hi } = this.#rangeOf(leaf.upper);
-      return this.#bound(leaf.value, range(lo, hi));
+      return this.#narrow(leaf.value, range(lo, hi));
     }
     if (leaf.kind === 'near' && !isNegated) {
       const slack = this.#ranges.ofNumber(leaf.tolerance).hi;
       const { lo, hi } = this.#rangeOf(leaf.right);
-      return this.#bound(leaf.left, range(lo - slack, hi + slack));
+      return this.#narrow(leaf.left, range(lo - slack, hi + slack));
     }
     if (leaf.kind === 'pattern') {
       const { side = 'any' } = leaf;
@@ -132,20 +132,20 @@ export class InferredRanges {
     }
     // A cross that did not happen says nothing about how the two values compare.
     const comparison = leaf.kind === 'compare' || !isNegated ? comparisonOf(leaf) : undefined;
-    return comparison === undefined || this.#relate(comparison, isNegated);
+    return comparison === undefined || this.#assumeComparison(comparison, isNegated);
   }
 
   #rangeOf(value: Value): Range {
     return intersect(this.#ranges.of(value), this.#bounds.get(this.#keyOf(value)) ?? EVERYTHING);
   }
 
-  #bound(value: Value, bounds: Range): boolean {
+  #narrow(value: Value, bounds: Range): boolean {
     const narrowed = intersect(this.#rangeOf(value), bounds);
     this.#bounds.set(this.#keyOf(value), narrowed);
     return !isEmpty(narrowed);
   }
 
-  #relate({ left, right, relation }: Comparison, isNegated: boolean): boolean {
+  #assumeComparison({ left, right, relation }: Comparison, isNegated: boolean): boolean {
     const wanted = isNegated ? ANY_RELATION & ~relation : relation;
     const [a, b] = [this.#keyOf(left), this.#keyOf(right)];
     if (a === b) return (wanted & EQUAL) !== 0;
@@ -161,8 +161,8 @@ export class InferredRanges {
     }
     const rightRange = this.#rangeOf(right);
     return (
-      this.#bound(left, allowed(wanted, rightRange)) &&
-      this.#bound(right, allowed(flipped(wanted), this.#rangeOf(left)))
+      this.#narrow(left, allowed(wanted, rightRange)) &&
+      this.#narrow(right, allowed(flipped(wanted), this.#rangeOf(left)))
     );
   }
 }
@@ -172,8 +172,9 @@ export function constantTruth(leaf: Condition, ranges: Ranges, keyOf: KeyOf): 'a
   if (leaf.kind === 'time_window') {
     return leaf.weekdays === undefined && leaf.between === undefined && leaf.dates === undefined ? 'always' : undefined;
   }
-  if (new InferredRanges(ranges, keyOf).add(leaf) !== null) return 'never';
-  if (leaf.kind === 'compare') return new InferredRanges(ranges, keyOf).add(leaf, true) !== null ? 'always' : undefined;
+  if (new InferredRanges(ranges, keyOf).assume(leaf) !== null) return 'never';
+  if (leaf.kind === 'compare')
+    return new InferredRanges(ranges, keyOf).assume(leaf, true) !== null ? 'always' : undefined;
   if (leaf.kind !== 'between') return undefined;
   const { hi, isHiOpen } = ranges.of(leaf.lower);
   const { lo, isLoOpen } = ranges.of(leaf.upper);

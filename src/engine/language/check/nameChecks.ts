@@ -63,7 +63,7 @@ export function reportSymbol(symbol: string, path: string, known: ReadonlySet<st
 
 let zones: readonly string[] | undefined;
 
-/** An IANA zone name that this runtime knows. */
+/** Whether the runtime knows this IANA time zone; reports it at `path` if not. */
 export function checkTimezone(timezone: string, path: string, log: IssueLog): boolean {
   try {
     return Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone !== '';

@@ -227,29 +227,22 @@ function rollingRange({ op, period, source }: Node<'rolling'>, known: Ranges): R
 function mathRange({ op, args }: Node<'math'>, known: Ranges): Range {
   const ranges = args.map((arg) => known.of(arg));
   const [a, b = EVERYTHING, c = EVERYTHING] = ranges;
+  const lows = ranges.map(({ lo }) => lo);
+  const highs = ranges.map(({ hi }) => hi);
   switch (op) {
     case 'add':
-      return range(
-        sum(
-          ranges.map(({ lo }) => lo),
-          -Infinity,
-        ),
-        sum(
-          ranges.map(({ hi }) => hi),
-          Infinity,
-        ),
-      );
+      return range(sum(lows, -Infinity), sum(highs, Infinity));
     case 'sub':
       return range(
-        sum([a.lo, ...ranges.slice(1).map(({ hi }) => -hi)], -Infinity),
-        sum([a.hi, ...ranges.slice(1).map(({ lo }) => -lo)], Infinity),
+        sum([a.lo, ...highs.slice(1).map((hi) => -hi)], -Infinity),
+        sum([a.hi, ...lows.slice(1).map((lo) => -lo)], Infinity),
       );
     case 'mul':
       return ranges.reduce((left, right) => product(left, right));
     case 'min':
-      return range(Math.min(...ranges.map(({ lo }) => lo)), Math.min(...ranges.map(({ hi }) => hi)));
+      return range(Math.min(...lows), Math.min(...highs));
     case 'max':
-      return range(Math.max(...ranges.map(({ lo }) => lo)), Math.max(...ranges.map(({ hi }) => hi)));
+      return range(Math.max(...lows), Math.max(...highs));
     case 'neg':
       return range(-a.hi, -a.lo);
     case 'abs':

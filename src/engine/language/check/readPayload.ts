@@ -1,12 +1,11 @@
 // Reading a payload: measure it, check its form and lower a graph, so that later checks see an AST with places.
 import type { Expression, StrategyAst } from '../grammar/ast.ts';
-import { measure, MAX_CONTAINERS, MAX_DEPTH } from '../form/bounds.ts';
+import { measure, MAX_CONTAINERS, MAX_DEPTH, type Extent } from '../form/bounds.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { firstSegment } from '../pointer.ts';
 import { locate } from '../issues/locate.ts';
-import { Lowering } from '../graph/lowerGraph.ts';
-import { isMembers, visitObjects } from '../grammar/payloadObjects.ts';
-import { pointerTo } from '../pointer.ts';
+import { Lowering, type Lowered } from '../graph/lowerGraph.ts';
+import { isMembers, visitObjects, type Members } from '../grammar/payloadObjects.ts';
+import { firstSegment, pointerTo } from '../pointer.ts';
 import { repaired, translationOf } from '../issues/repair.ts';
 import { AST_SHAPE, GRAPH_SHAPE } from '../grammar/shapes.ts';
 import { Structure, type ParamUse } from '../form/structure.ts';
@@ -45,6 +44,29 @@ export function readPayload(
   pointer: string,
 ): ReadPayload | undefined {
   const extent = measure(payload);
+  if (!isWithinBounds(extent, log, pointer)) return undefined;
+  // A copy through JSON holds every object once, so that every object has one place.
+  const sent: unknown = extent.isShared ? JSON.parse(JSON.stringify(payload)) : payload;
+  const { value, structure } = checkForm(member, sent, log, pointer);
+  if (!isMembers(value)) return undefined;
+  limitMeta(value, pointer, log);
+  const { invalid, paramUses } = structure;
+  if (member === 'signalGraph') {
+    const lowered = lowerWithinBounds(value, log, invalid, pointer);
+    return lowered && { ...lowered, paramUses };
+  }
+  return {
+    ast: value as unknown as StrategyAst,
+    places: locate(value, pointer),
+    invalid,
+    nodes: null,
+    inline: new Set(),
+    paramUses,
+  };
+}
+
+/** Whether a payload is small enough to be checked further; reports it if not. */
+function isWithinBounds(extent: Extent, log: IssueLog, pointer: string): boolean {
   if (extent.depth > MAX_DEPTH) {
     log.add('PAYLOAD_TOO_DEEP', pointer, {
       message: `The payload nests objects and lists more than ${MAX_DEPTH} deep.`,
@@ -57,31 +79,24 @@ export function readPayload(
       suggestion: 'Simplify the strategy.',
     });
   }
-  if (extent.depth > MAX_DEPTH || extent.containers > MAX_CONTAINERS) return undefined;
-  // A copy through JSON holds every object once, so that every object has one place.
-  const sent: unknown = extent.isShared ? JSON.parse(JSON.stringify(payload)) : payload;
-  const { value, structure } = checkForm(member, sent, log, pointer);
-  if (!isMembers(value)) return undefined;
-  limitMeta(value, pointer, log);
-  const { invalid, paramUses } = structure;
-  if (member === 'strategyAst') {
-    return {
-      ast: value as unknown as StrategyAst,
-      places: locate(value, pointer),
-      invalid,
-      nodes: null,
-      inline: new Set(),
-      paramUses,
-    };
-  }
-  if (Array.isArray(value.nodes) && value.nodes.length > MAX_NODES) {
+  return extent.depth <= MAX_DEPTH && extent.containers <= MAX_CONTAINERS;
+}
+
+/** What a graph lowers to; undefined when it is too large or too deep to check further, which is then reported. */
+function lowerWithinBounds(
+  graph: Members,
+  log: IssueLog,
+  invalid: ReadonlySet<object>,
+  pointer: string,
+): Lowered | undefined {
+  if (Array.isArray(graph.nodes) && graph.nodes.length > MAX_NODES) {
     log.add('TIER_LIMIT_NODES', `${pointer}/nodes`, {
-      message: `The graph has ${value.nodes.length} nodes, far more than any tier allows.`,
+      message: `The graph has ${graph.nodes.length} nodes, far more than any tier allows.`,
       suggestion: 'Simplify the strategy.',
     });
     return undefined;
   }
-  const lowered = new Lowering(value, log, invalid, pointer).run();
+  const lowered = new Lowering(graph, log, invalid, pointer).run();
   if (lowered.depth > MAX_DEPTH) {
     log.add('PAYLOAD_TOO_DEEP', `${pointer}/nodes`, {
       message: `The references of the graph nest ${lowered.depth} deep, and at most ${MAX_DEPTH} are allowed.`,
@@ -96,7 +111,7 @@ export function readPayload(
     });
     return undefined;
   }
-  return { ...lowered, paramUses };
+  return lowered;
 }
 
 /**
@@ -105,6 +120,7 @@ export function readPayload(
  */
 const MAX_META = 65_536;
 
+/** Reports the first `meta` that goes beyond MAX_META. */
 function limitMeta(payload: object, pointer: string, log: IssueLog): void {
   let total = 0;
   visitObjects(payload, (object) => {

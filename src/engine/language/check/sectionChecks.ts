@@ -65,8 +65,8 @@ export function checkSections({ entries, risk }: Sections, context: SectionConte
 function checkStop(risk: Members, entries: readonly Members[], { log, pointerOf, values }: SectionContext): void {
   const { stopLoss } = risk;
   const hasLong = entries.some((entry) => isMembers(entry.action) && entry.action.side === 'long');
-  if (isMembers(stopLoss) && stopLoss.mode === 'percent' && hasLong && !(numberOf(stopLoss.value, values) < 100)) {
-    if (Number.isNaN(numberOf(stopLoss.value, values))) return;
+  if (!hasLong || !isMembers(stopLoss) || stopLoss.mode !== 'percent') return;
+  if (numberOf(stopLoss.value, values) >= 100) {
     log.add('RISK_INVALID', pointerOf(stopLoss, 'value'), {
       message: 'A stop that is 100 % or more below a long entry has no positive price.',
       suggestion: 'Use a value below 100. Percents are in points: 2 means 2 %.',
@@ -150,9 +150,13 @@ export function checkSectionWarnings(
   strategy: object,
   context: SectionContext,
 ): void {
-  const { log, pointerOf, values } = context;
-  const { entries, exits, risk } = sections;
   warnOfFractions(sections, context);
+  warnOfNoExit(sections, strategy, context);
+  if (sections.risk !== undefined) warnOfTightStops(sections.risk, timeframe, context);
+}
+
+/** NO_EXIT_RULE: no exit, no rule of risk and no opposite entry closes a position. */
+function warnOfNoExit({ entries, exits, risk }: Sections, strategy: object, { log, pointerOf }: SectionContext): void {
   const sides = new Set(entries.map((entry) => (isMembers(entry.action) ? entry.action.side : undefined)));
   const closes = sides.size > 1 && entries.some(({ conflict }) => conflict === 'close' || conflict === 'reverse');
   const protects = (['stopLoss', 'takeProfits', 'trailingStop', 'breakeven', 'timeStop'] as const).some((name) => {
@@ -165,7 +169,15 @@ export function checkSectionWarnings(
       suggestion: 'Add strategy.exits, or a stop and a take-profit in strategy.risk.',
     });
   }
-  const tight = (owner: Members, member: string, least: number, unit: '%' | 'ATR'): void => {
+}
+
+/** STOP_TIGHTER_THAN_NOISE. */
+function warnOfTightStops(
+  { stopLoss, trailingStop }: Members,
+  timeframe: Timeframe,
+  { log, pointerOf, values }: SectionContext,
+): void {
+  const warn = (owner: Members, member: string, least: number, unit: '%' | 'ATR'): void => {
     const value = numberOf(owner[member], values);
     if (!(value > 0 && value < least)) return;
     const meaning = unit === '%' ? 'in percent points' : 'a multiple of the ATR';
@@ -179,12 +191,11 @@ export function checkSectionWarnings(
       suggestion: `Use at least ${least}.${fraction}`,
     });
   };
-  const { stopLoss, trailingStop } = risk ?? {};
-  if (isMembers(stopLoss) && stopLoss.mode === 'percent') tight(stopLoss, 'value', NOISE_PERCENT[timeframe], '%');
-  if (isMembers(stopLoss) && stopLoss.mode === 'atr') tight(stopLoss, 'multiplier', NOISE_ATR, 'ATR');
+  if (isMembers(stopLoss) && stopLoss.mode === 'percent') warn(stopLoss, 'value', NOISE_PERCENT[timeframe], '%');
+  if (isMembers(stopLoss) && stopLoss.mode === 'atr') warn(stopLoss, 'multiplier', NOISE_ATR, 'ATR');
   if (!isMembers(trailingStop)) return;
-  tight(trailingStop, 'distancePercent', NOISE_PERCENT[timeframe], '%');
-  if (isMembers(trailingStop.distanceAtr)) tight(trailingStop.distanceAtr, 'multiplier', NOISE_ATR, 'ATR');
+  warn(trailingStop, 'distancePercent', NOISE_PERCENT[timeframe], '%');
+  if (isMembers(trailingStop.distanceAtr)) warn(trailingStop.distanceAtr, 'multiplier', NOISE_ATR, 'ATR');
 }
 
 const sizingOf = ({ action }: Members): Members | undefined =>

@@ -11,7 +11,8 @@ export const MAX_DEPTH = 128;
  */
 export const MAX_CONTAINERS = 20_000;
 
-interface Extent {
+/** How deep and how large a JSON value is. */
+export interface Extent {
   readonly depth: number;
   readonly containers: number;
   /** Some object is used at two places. JSON cannot do that, but a caller in this process can. */

@@ -88,44 +88,54 @@ function choiceFault(
 ): Fault | null {
   const { values, code, isLiteral } = shape;
   if (values.includes(value as string)) return null;
-  if (isLiteral && name === 'kind') {
-    const message = `kind must be ${shown(values[0])} here, not ${shown(value)}.`;
-    const patch = replaceBy(pointer, values[0]);
-    return { code: 'UNKNOWN_NODE_KIND', message, suggestion: writeAdvice(values[0]), patch };
+  if (isLiteral && (name === 'kind' || typeof values[0] === 'number')) return literalFault(shape, value, pointer, name);
+  if (typeof value === 'string') return wordFault(shape, value, pointer, name, findNearest);
+  return {
+    code: isLiteral && code !== undefined ? code : 'TYPE_MISMATCH',
+    message: `${name} must be ${expected(shape)}, not ${shown(value)}.`,
+  };
+}
+
+/** A kind or a number other than the only one there is. */
+function literalFault({ values, code }: Choice, value: unknown, pointer: string, name: string): Fault {
+  const [only] = values;
+  if (name === 'kind') {
+    const message = `kind must be ${shown(only)} here, not ${shown(value)}.`;
+    return { code: 'UNKNOWN_NODE_KIND', message, suggestion: writeAdvice(only), patch: replaceBy(pointer, only) };
   }
-  const sameNumber = values.find((one) => typeof one === 'number' && numericText(value) === one);
-  if (isLiteral && typeof values[0] === 'number') {
-    const patch = sameNumber === undefined ? undefined : replaceBy(pointer, sameNumber);
-    return {
-      code: code ?? 'OUT_OF_RANGE',
-      message: `${name} must be ${values[0]}, not ${shown(value)}.`,
-      suggestion: `Use ${values[0]}.`,
-      patch,
-    };
-  }
-  if (typeof value !== 'string')
-    return {
-      code: isLiteral && code !== undefined ? code : 'TYPE_MISMATCH',
-      message: `${name} must be ${expected(shape)}, not ${shown(value)}.`,
-    };
+  return {
+    code: code ?? 'OUT_OF_RANGE',
+    message: `${name} must be ${only}, not ${shown(value)}.`,
+    suggestion: `Use ${only}.`,
+    patch: numericText(value) === only ? replaceBy(pointer, only) : undefined,
+  };
+}
+
+/** A word that is not among the choices. */
+function wordFault(
+  { values, code = 'OUT_OF_RANGE' }: Choice,
+  value: string,
+  pointer: string,
+  name: string,
+  findNearest: FindNearest | undefined,
+): Fault {
+  const message = `${name} cannot be ${shown(value)}.`;
   const words = values as readonly string[];
   // A sell closes a long position: which of the two was meant, only the author knows.
-  if (words.includes('any') && words.includes('long') && /^(?:buy|sell)/i.test(value))
-    return { code: code ?? 'OUT_OF_RANGE', message: `${name} cannot be ${shown(value)}.`, suggestion: SIDE_ADVICE };
+  const isSide = words.includes('any') && words.includes('long');
+  if (isSide && /^(?:buy|sell)/i.test(value)) return { code, message, suggestion: SIDE_ADVICE };
   const synonym = synonymIn(value, words);
-  const crossing = synonym === undefined && values.includes('gt') ? operatorKind(value) : undefined;
+  const crossing = synonym === undefined && words.includes('gt') ? operatorKind(value) : undefined;
   if (crossing?.kind === 'cross') return crossingFault(crossing.op, value, pointer, name);
-  const column = synonym === undefined && values.includes('hlc3') ? fieldColumn(value) : undefined;
+  const column = synonym === undefined && words.includes('hlc3') ? fieldColumn(value) : undefined;
   if (column !== undefined) return columnFault(column, value, pointer);
   const nearest = synonym === undefined ? findNearest?.(value, words) : { name: synonym, isCertain: true };
-  const patch = nearest?.isCertain === true ? replaceBy(pointer, nearest.name) : undefined;
-  const message = `${name} cannot be ${shown(value)}.`;
   // A near timeframe is rarely the one that was meant: 5m is not 15m.
   const isSameWord = synonym !== undefined || nearest?.name.toLowerCase() === value.toLowerCase();
-  const isTimeframe = code === 'UNKNOWN_TIMEFRAME' && !isSameWord;
+  const meant = code === 'UNKNOWN_TIMEFRAME' && !isSameWord ? undefined : nearest;
   const isHours = words.includes('us_equities') && nearest === undefined;
-  const suggestion = suggestionFor(isTimeframe ? undefined : nearest, words) + (isHours ? HOURS_ADVICE : '');
-  return { code: code ?? 'OUT_OF_RANGE', message, suggestion, patch: isTimeframe ? undefined : patch };
+  const suggestion = suggestionFor(meant, words) + (isHours ? HOURS_ADVICE : '');
+  return { code, message, suggestion, patch: meant?.isCertain === true ? replaceBy(pointer, meant.name) : undefined };
 }
 
 const SIDE_ADVICE = 'Use one of long, short, any: the side of the positions that the rule closes.';

@@ -119,14 +119,14 @@ function insideFault(
   const { [owner]: holder = {} } = value;
   if (!isMembers(holder) || holder[member] !== undefined) return undefined;
   const path = pointerTo(pointer, owner);
-  const isMade = value[owner] !== undefined || made.has(owner);
+  const exists = value[owner] !== undefined || made.has(owner);
   made.add(owner);
   return {
     code: 'UNKNOWN_FIELD',
     message: `Unknown member ${shown(name)}.`,
     suggestion: `Write it in ${owner}, as ${member}.`,
     patch: [
-      ...(isMade ? [] : [{ op: 'add', path, value: {} } as const]),
+      ...(exists ? [] : [{ op: 'add', path, value: {} } as const]),
       { op: 'move', from: pointerTo(pointer, name), path: pointerTo(path, member) },
     ],
   };

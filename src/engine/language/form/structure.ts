@@ -150,14 +150,7 @@ export class Structure {
     for (const field of shape.fields.values()) {
       const { name } = field;
       const written = value[name] !== undefined && Object.hasOwn(value, name) ? name : misspelled.get(name);
-      const isNull = written !== undefined && value[written] === null;
-      if (written === undefined ? !field.isRequired : isNull && field.isNullable) continue;
-      const path = pointerTo(pointer, written ?? name);
-      if (written === undefined) isValid = this.#report(path, missingMemberFault(field, path));
-      else if (isNull && !field.isRequired) isValid = this.#report(path, nullMemberFault(name, path));
-      else if (isNull)
-        isValid = this.#report(path, { ...missingMemberFault(field, path), message: `${name} is null.` });
-      else if (!this.#member(field, value, written, path)) isValid = false;
+      if (!this.#field(field, value, written, pointer)) isValid = false;
     }
     // Reported after the members' own issues, so that patches applied in order find what they move.
     for (const name of unknown) {
@@ -167,6 +160,19 @@ export class Structure {
     }
     if (!isValid) this.invalid.add(value);
     return isValid;
+  }
+
+  /** @param written the name that the member has in the payload; undefined: it is absent */
+  #field(field: Field, owner: Members, written: string | undefined, pointer: string): boolean {
+    const { name, isRequired, isNullable } = field;
+    const path = pointerTo(pointer, written ?? name);
+    if (written === undefined) return !isRequired || this.#report(path, missingMemberFault(field, path));
+    if (owner[written] !== null) return this.#member(field, owner, written, path);
+    if (isNullable) return true;
+    const fault = isRequired
+      ? { ...missingMemberFault(field, path), message: `${name} is null.` }
+      : nullMemberFault(name, path);
+    return this.#report(path, fault);
   }
 
   /** A member as written; a percent or amount in place of a number is read in the unit of its place. */
@@ -246,15 +252,8 @@ export class Structure {
     }
     const meant = isParamShape(find('object')) ? numberMeant(value) : undefined;
     if (meant !== undefined) return this.#mismatch(pointer, options.map(expected).join(' or '), value, meant);
-    const wanted =
-      typeof value === 'object'
-        ? Array.isArray(value)
-          ? 'array'
-          : value === null
-            ? undefined
-            : 'object'
-        : typeof value;
-    const option = options.find(({ type }) => type === wanted);
+    const written = jsonTypeOf(value);
+    const option = options.find(({ type }) => type === written);
     if (option !== undefined) return this.check(option, value, pointer, name);
     const numeric = number === undefined || number === null ? undefined : numericText(value);
     const isRepair = numeric !== undefined && numberIssue(number!, numeric) === undefined;
@@ -310,4 +309,10 @@ export class Structure {
     const fault = leafFault(shape, value, pointer, name, this.#findNearest);
     return fault === null || this.#report(pointer, fault);
   }
+}
+
+/** The name that JSON has for the type of a value. */
+function jsonTypeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
 }

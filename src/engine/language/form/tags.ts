@@ -49,24 +49,12 @@ function missingTag(
   pointer: string,
   findNearest: FindNearest | undefined,
 ): TagFault {
-  const path = pointerTo(pointer, key);
+  const found =
+    misnamedTag({ key, options }, value, pointer, findNearest) ??
+    joinedAsMember(options, value, pointer) ??
+    tagAsMember({ key, options }, value, pointer);
+  if (found !== undefined) return found;
   const names = [...options.keys()];
-  const standsForTag = (written: string): boolean =>
-    ['type', 'kind', 'mode'].includes(written) || findNearest?.(written, [key])?.isCertain === true;
-  const named = Object.keys(value)
-    .slice(0, MAX_RENAMES)
-    .find((one) => one !== key && options.has(String(value[one])) && standsForTag(one));
-  if (named !== undefined) {
-    const fault: Fault = {
-      code: 'MISSING_FIELD',
-      message: `${key} is missing; ${shown(named)} is not a member here.`,
-      suggestion: `Rename ${shown(named)} to ${shown(key)}.`,
-      patch: [{ op: 'move', from: pointerTo(pointer, named), path }],
-    };
-    return { fault };
-  }
-  const joined = joinedAsMember(options, value, pointer) ?? tagAsMember({ key, options }, value, pointer);
-  if (joined !== undefined) return joined;
   const [only, ...others] =
     findNearest === undefined ? [] : names.filter((name) => fitsShape(options.get(name)!, value, key));
   const fits = others.length === 0 ? only : undefined;
@@ -74,9 +62,31 @@ function missingTag(
     code: 'MISSING_FIELD',
     message: `${key} is missing.`,
     suggestion: suggestionFor(fits === undefined ? undefined : { name: fits }, names),
-    patch: fits === undefined ? undefined : [{ op: 'add', path, value: fits }],
+    patch: fits === undefined ? undefined : [{ op: 'add', path: pointerTo(pointer, key), value: fits }],
   };
   return fits === undefined ? { fault } : { fault, meant: withAnyTag(options.get(fits)!, key) };
+}
+
+/** A tag under another name: {"type": "limit"} for {"mode": "limit"}. */
+function misnamedTag(
+  { key, options }: Pick<Kinds, 'key' | 'options'>,
+  value: Members,
+  pointer: string,
+  findNearest: FindNearest | undefined,
+): TagFault | undefined {
+  const standsForTag = (written: string): boolean =>
+    ['type', 'kind', 'mode'].includes(written) || findNearest?.(written, [key])?.isCertain === true;
+  const named = Object.keys(value)
+    .slice(0, MAX_RENAMES)
+    .find((one) => one !== key && options.has(String(value[one])) && standsForTag(one));
+  if (named === undefined) return undefined;
+  const fault: Fault = {
+    code: 'MISSING_FIELD',
+    message: `${key} is missing; ${shown(named)} is not a member here.`,
+    suggestion: `Rename ${shown(named)} to ${shown(key)}.`,
+    patch: [{ op: 'move', from: pointerTo(pointer, named), path: pointerTo(pointer, key) }],
+  };
+  return { fault };
 }
 
 /** Kinds of joined conditions, and the member that holds the conditions. */

@@ -10,7 +10,7 @@ import { GraphNodes, type ReadNode } from './graphNodes.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** A payload as an AST, which may lack its invalid parts, and the places of its objects in the payload as sent. */
-interface Lowered {
+export interface Lowered {
   readonly ast: StrategyAst;
   /** Pointers of the objects of `ast` in the payload as sent. */
   readonly places: Map<object, string>;
@@ -101,6 +101,8 @@ export class Lowering {
   /**
    * A copy with references replaced by the nodes they refer to. Invalid parts are copied and marked; a reference to
    * nothing is left out.
+   * @param isUse whether what it refers to is used: it stands in the strategy, not in a node
+   * @param owner the node that is copied
    */
   #copy(shape: Shape, value: unknown, pointer: string, isUse: boolean, owner?: ReadNode): unknown {
     switch (shape.type) {
@@ -140,6 +142,7 @@ export class Lowering {
     }
   }
 
+  /** The expression that a reference stands for; undefined where it stands for none, which is reported. */
   #refer(
     of: ExpressionType,
     value: unknown,
@@ -148,13 +151,7 @@ export class Lowering {
     owner: ReadNode | undefined,
   ): Expression | undefined {
     if (!isMembers(value)) return undefined;
-    if (of === 'value' && ('const' in value || 'param' in value)) {
-      const inline = 'const' in value ? { kind: 'const', value: value.const } : { kind: 'param', name: value.param };
-      this.#places.set(inline, pointer);
-      this.#inline.add(inline);
-      this.#reach(1, 1);
-      return inline as Expression;
-    }
+    if (of === 'value' && ('const' in value || 'param' in value)) return this.#inlineValue(value, pointer);
     const { ref } = value;
     if (typeof ref !== 'string') return undefined;
     const target = this.#nodes.find(ref);
@@ -181,10 +178,20 @@ export class Lowering {
     }
     const made = this.#made.get(target);
     if (made === undefined) return undefined;
-    this.#reach(made.depth, made.treeSize);
+    this.#addContained(made.depth, made.treeSize);
     return target.type === undefined ? undefined : made.expression;
   }
 
+  /** The expression of a number or param that is written in place of a reference. */
+  #inlineValue(value: Members, pointer: string): Expression {
+    const inline = 'const' in value ? { kind: 'const', value: value.const } : { kind: 'param', name: value.param };
+    this.#places.set(inline, pointer);
+    this.#inline.add(inline);
+    this.#addContained(1, 1);
+    return inline as Expression;
+  }
+
+  /** The details of a reference to no node: the nearest id, or the node that its word stands for. */
   #notFound(ref: string, of: ExpressionType, path: string) {
     const ids = this.#nodes.idsOf(of);
     const nearest = nearestName(ref, ids.slice(0, MAX_COMPARED_IDS));
@@ -205,7 +212,8 @@ export class Lowering {
     };
   }
 
-  #reach(depth: number, treeSize: number): void {
+  /** Counts an expression that the object being copied contains. */
+  #addContained(depth: number, treeSize: number): void {
     this.#depth = Math.max(this.#depth, depth);
     this.#treeSize += treeSize;
   }

@@ -22,47 +22,61 @@ export function applyOverrides(
 ): StrategyAst {
   const payloads: Container = { strategyAst: ast, ...(signalGraph === undefined ? {} : { signalGraph }) };
   const draft = new Draft(payloads);
-  /** The pointer as it was sent, by the place that it leads to. */
-  const pointers = new Map<string, string>();
-  let numbers: readonly string[] | undefined;
-  for (const [pointer, value] of Object.entries(overrides)) {
-    const path = overriddenPath(pointer);
-    if (path === undefined) {
-      log.add('OUT_OF_RANGE', placeOf(pointer), () => ({
-        message: `${shown(pointer)} is not a JSON pointer.`,
-        ...repairOf(pointer, (numbers ??= numbersIn(payloads))),
-      }));
-      continue;
-    }
-    if (!draft.replaceNumber(path, value)) {
-      log.add('OUT_OF_RANGE', placeOf(pointer), () => ({
-        message: `${shown(pointer)} does not lead to a number.`,
-        ...repairOf(pointer, (numbers ??= numbersIn(payloads))),
-      }));
-    }
-    pointers.set(pointerTo('', ...path), pointer);
-  }
+  const pointers = replaceNumbers(draft, payloads, overrides, log);
+  if (log.errorCount > 0) return ast;
   const { strategyAst, signalGraph: graph } = draft.root as {
     strategyAst: StrategyAst;
     signalGraph?: SignalGraph;
   };
-  const sentPlace = (place: string): string => {
-    const pointer = pointers.get(place);
-    return pointer === undefined ? place : placeOf(pointer);
-  };
-  /** A patch of the payload as one of the config; undefined where it changes more than the overrides. */
-  const inConfig = (patch: readonly PatchOperation[] = []): PatchOperation[] | undefined => {
-    const steps = patch.filter(({ op, path }) => op === 'replace' && pointers.has(path));
-    const isWhole = steps.length > 0 && steps.length === patch.length;
-    return isWhole ? steps.map((step) => ({ ...step, path: sentPlace(step.path) })) : undefined;
-  };
-  if (log.errorCount > 0) return ast;
   const isInGraph = graph !== signalGraph;
   const { issues, compiled } = checkStrategy(isInGraph ? { signalGraph: graph } : { strategyAst });
   for (const { code, path, severity, message, suggestion, patch } of issues) {
-    if (severity === 'error') log.add(code, sentPlace(path), { message, suggestion, patch: inConfig(patch) });
+    if (severity !== 'error') continue;
+    log.add(code, sentPlace(path, pointers), { message, suggestion, patch: patchOfConfig(patch, pointers) });
   }
   return isInGraph ? (compiled?.strategyAst ?? ast) : strategyAst;
+}
+
+/** The pointers as they were sent, by the places that they lead to. */
+type SentPointers = ReadonlyMap<string, string>;
+
+/** Replaces the numbers in the draft, and reports the pointers that lead to none. */
+function replaceNumbers(
+  draft: Draft,
+  payloads: Container,
+  overrides: Readonly<Record<string, number>>,
+  log: IssueLog,
+): SentPointers {
+  const pointers = new Map<string, string>();
+  let numbers: readonly string[] | undefined;
+  const report = (pointer: string, fault: string): void =>
+    log.add('OUT_OF_RANGE', placeOf(pointer), () => ({
+      message: `${shown(pointer)} ${fault}`,
+      ...repairOf(pointer, (numbers ??= numbersIn(payloads))),
+    }));
+  for (const [pointer, value] of Object.entries(overrides)) {
+    const path = overriddenPath(pointer);
+    if (path === undefined) {
+      report(pointer, 'is not a JSON pointer.');
+      continue;
+    }
+    if (!draft.replaceNumber(path, value)) report(pointer, 'does not lead to a number.');
+    pointers.set(pointerTo('', ...path), pointer);
+  }
+  return pointers;
+}
+
+/** A place in the payload as the place of its override in the config; other places stay as they are. */
+function sentPlace(place: string, pointers: SentPointers): string {
+  const pointer = pointers.get(place);
+  return pointer === undefined ? place : placeOf(pointer);
+}
+
+/** A patch of the payload as one of the config; undefined where it changes more than the overrides. */
+function patchOfConfig(patch: readonly PatchOperation[] = [], pointers: SentPointers): PatchOperation[] | undefined {
+  const steps = patch.filter(({ op, path }) => op === 'replace' && pointers.has(path));
+  const isWhole = steps.length > 0 && steps.length === patch.length;
+  return isWhole ? steps.map((step) => ({ ...step, path: sentPlace(step.path, pointers) })) : undefined;
 }
 
 /** The path of a pointer from the members of a request down; undefined when it is not a pointer. */
@@ -72,6 +86,7 @@ export function overriddenPath(pointer: string): readonly string[] | undefined {
   return segments === undefined || isFull ? segments : ['strategyAst', ...segments];
 }
 
+/** The place of an override in the request. */
 const placeOf = (pointer: string): string => pointerTo('/config/overrides', pointer);
 
 /** The most numbers of a payload that a pointer is compared with. */
