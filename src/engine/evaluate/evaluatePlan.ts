@@ -1,6 +1,7 @@
 // Evaluation: the steps of a plan over the columns of a market, each computed once, on demand.
 import type { Bars, Market } from '../bars/bars.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
+import { gather } from '../kernels/gather.ts';
 import { frameText, sameFrame } from '../plan/builder.ts';
 import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
 import type { RunControl } from '../task.ts';
@@ -168,20 +169,4 @@ export class EvaluatedPlan implements StepInputs {
     this.#columns[slot] = column;
     return column;
   }
-}
-
-/** out[at] = values[rows[at]], four at a time: a write between two reads would keep them from waiting together. */
-function gather(values: Float64Array, rows: Int32Array, out: Float64Array): void {
-  const whole = rows.length & ~3;
-  for (let at = 0; at < whole; at += 4) {
-    const first = values[rows[at]];
-    const second = values[rows[at + 1]];
-    const third = values[rows[at + 2]];
-    const fourth = values[rows[at + 3]];
-    out[at] = first;
-    out[at + 1] = second;
-    out[at + 2] = third;
-    out[at + 3] = fourth;
-  }
-  for (let at = whole; at < rows.length; at++) out[at] = values[rows[at]];
 }

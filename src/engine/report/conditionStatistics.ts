@@ -1,7 +1,7 @@
 // Condition statistics (semantics §6.1): how often each condition of a rule was true, on which bars, and what its two
 // sides were. Results list them as `ruleStatsSummary.rules`.
 import { KeptByRange } from '../bars/keptByRange.ts';
-import { countBits, popcount, trailingZeros } from '../kernels/bits.ts';
+import { countBits, nextBit, popcount, trailingZeros } from '../kernels/bits.ts';
 import type { ValueColumn } from '../kernels/column.ts';
 import { valueStats } from '../kernels/simd/sides.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
@@ -107,35 +107,54 @@ function streaksOf(
   { start, end }: Window,
   time: Float64Array,
 ): Pick<ConditionStats, 'firstTrueAt' | 'lastTrueAt' | 'transitions' | 'maxStreakTrue'> {
-  let first = -1;
-  let last = -1;
+  const first = nextBit(isTrue, start, end);
   let transitions = 0;
+  let neighbors = 0;
+  let carry = 0;
+  // The first row of the window has no row before it.
+  let mask = -2 << (start & 31);
+  const lastWord = (end - 1) >> 5;
+  for (let w = start >>> 5; w <= lastWord; w++) {
+    const word = isTrue[w];
+    const before = (word << 1) | carry;
+    if (w === lastWord) mask &= -1 >>> (31 - ((end - 1) & 31));
+    transitions += popcount((word ^ before) & mask);
+    neighbors |= word & before & mask;
+    carry = word >>> 31;
+    mask = -1;
+  }
+  if (first >= end) return { firstTrueAt: null, lastTrueAt: null, transitions, maxStreakTrue: 0 };
+  return {
+    firstTrueAt: time[first],
+    lastTrueAt: time[lastBit(isTrue, end)],
+    transitions,
+    // No two neighboring rows are true in any cross.
+    maxStreakTrue: neighbors === 0 ? 1 : longestStreak(isTrue, start, end),
+  };
+}
+
+/** The last row before `end` that is true; there is one. */
+function lastBit(isTrue: Uint32Array, end: number): number {
+  let w = (end - 1) >>> 5;
+  let word = isTrue[w] & (-1 >>> (31 - ((end - 1) & 31)));
+  while (word === 0) word = isTrue[--w];
+  return w * 32 + 31 - Math.clz32(word);
+}
+
+function longestStreak(isTrue: Uint32Array, start: number, end: number): number {
   let longest = 0;
   let streak = 0;
   for (let w = start >>> 5; w * 32 < end; w++) {
-    const low = Math.max(0, start - w * 32);
-    const high = Math.min(32, end - w * 32);
-    const mask = (high === 32 ? -1 : (1 << high) - 1) & (-1 << low);
-    const word = isTrue[w] & mask;
-    // The bit before the window counts as equal to its first one, so that the edge of the window is not a change.
-    const carry = w * 32 + low > start ? (isTrue[w - 1] >>> 31) & 1 : (word >>> low) & 1;
-    const before = low === 0 ? (isTrue[w] << 1) | carry : ((isTrue[w] << 1) & ~(1 << low)) | (carry << low);
-    transitions += popcount((isTrue[w] ^ before) & mask);
+    let word = isTrue[w] | 0;
+    if (w * 32 < start) word &= -1 << (start & 31);
+    if (end - w * 32 < 32) word &= (1 << (end & 31)) - 1;
     if (word === 0) {
       streak = 0;
       continue;
     }
-    if (first < 0) first = w * 32 + 31 - Math.clz32(word & -word);
-    last = w * 32 + 31 - Math.clz32(word);
     if (word === -1) {
       streak += 32;
       longest = Math.max(longest, streak);
-      continue;
-    }
-    // No two neighboring rows are true, as in every cross.
-    if (streak === 0 && (word & (word << 1)) === 0) {
-      longest = Math.max(longest, 1);
-      streak = word >>> 31;
       continue;
     }
     // Run after run of ones; those at the beginning go on with the streak of the word before.
@@ -153,12 +172,7 @@ function streaksOf(
     }
     if (passed < 32) streak = 0;
   }
-  return {
-    firstTrueAt: first < 0 ? null : time[first],
-    lastTrueAt: last < 0 ? null : time[last],
-    transitions,
-    maxStreakTrue: longest,
-  };
+  return longest;
 }
 
 const keptRows = new KeptByRange<Float64Array, Int32Array>();

@@ -1,5 +1,5 @@
 // Near misses: the bars on which a single condition kept an entry from being true, the nearest ones first.
-import { countBits, hasBit, trailingZeros } from '../kernels/bits.ts';
+import { countBits, hasBit, popcount, trailingZeros } from '../kernels/bits.ts';
 import type { ConditionNode } from '../plan/plan.ts';
 import { Sides } from '../kernels/simd/sides.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
@@ -239,6 +239,11 @@ function rowsOf(words: Uint32Array, { start, end }: Window): Int32Array {
     let word = words[w];
     if (w * 32 < start) word &= -1 << (start & 31);
     if (end - w * 32 < 32) word &= (1 << (end & 31)) - 1;
+    // None of its ones is taken.
+    if (skip >= 32) {
+      skip -= popcount(word);
+      continue;
+    }
     let left = word >>> 0;
     let row = w * 32;
     while (left !== 0) {

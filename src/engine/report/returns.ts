@@ -3,6 +3,7 @@
 import { DAY_MS, type Bars } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
+import { gather } from '../kernels/gather.ts';
 import {
   dayColumns,
   endsOf,
@@ -61,7 +62,7 @@ export function dailySeries(
   const columns = dayColumns(lastRows.length);
   const { marks, returns } = columns;
   if (marks.length === equity.length) marks.set(equity);
-  else for (let index = 0; index < lastRows.length; index++) marks[index] = equity[lastRows[index] - start];
+  else gather(equity, lastRows, marks, start);
   return {
     day,
     equity: marks,
@@ -77,9 +78,10 @@ function benchmarkOf(bars: Bars, start: number, end: number, lastRows: Int32Arra
   return benchmarks.get(bars, start, end, () => {
     const { open, close } = bars;
     const returns = new Float64Array(lastRows.length);
+    gather(close, lastRows, returns);
     let previous = end > start ? open[start] : NaN;
     for (let day = 0; day < returns.length; day++) {
-      const price = close[lastRows[day]];
+      const price = returns[day];
       returns[day] = previous > 0 ? price / previous - 1 : 0;
       previous = price;
     }

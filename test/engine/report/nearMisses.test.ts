@@ -103,6 +103,16 @@ it.each(['all', 'most', 'some', 'few', 'whole words, no words or half of one'])(
   },
 );
 
+it.each(['all', 'some'])('finds the nearest of a window of which it samples less than a row per word: %s', (share) => {
+  const word = share === 'all' ? () => 2 ** 32 - 1 : someBits;
+  for (let round = 0; round < 2; round++) {
+    const count = 64 * MOST_ROWS + whole(64 * MOST_ROWS);
+    const conditions = [Array.from({ length: count }, SIDES['values far from each other'])];
+    const words = () => Uint32Array.from({ length: Math.ceil(count / 32) }, word);
+    expectNearest(conditions, words, { start: whole(40), end: count - whole(40) });
+  }
+});
+
 it('finds near misses that are farther than those of the run before', () => {
   const every = () => Uint32Array.of(2 ** 32 - 1);
   const rows = Array.from({ length: 20 }, (): [number, number] => [1, 0.9]);
