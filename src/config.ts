@@ -26,13 +26,24 @@ const wholeNumber = (min: number, max: number) => {
 const choice = <const V extends readonly string[]>(values: V) => z.enum(values, `give one of ${values.join(', ')}`);
 const webAddress = () => z.url({ protocol: /^https?$/, error: 'give an address that begins with http:// or https://' });
 
+/** Whether postgres.js can read the address: it decodes each part. */
+function isDecodableUrl(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return URL.canParse(text);
+  } catch {
+    return false;
+  }
+}
+
 /** An empty variable counts as absent: `DATABASE_URL= npm start` means the embedded database. */
 const Environment = z.object({
   PORT: wholeNumber(0, 65_535).default(8080).describe('Port of the API; 0 picks a free one.'),
   HOST: z.string().default('127.0.0.1').describe('Address the API listens on; 0.0.0.0 listens on every network.'),
   DATABASE_URL: z
     .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+    .regex(/^postgres(ql)?:\/\//, { error: 'must begin with postgres:// or postgresql://', abort: true })
+    .refine(isDecodableUrl, 'write characters such as # / ? @ % of a password as %23 %2F %3F %40 %25, a port below 65536')
     .optional()
     .describe('Postgres to use; default: an embedded Postgres 18 under DATA_DIR.'),
   DATA_DIR: z
@@ -127,7 +138,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => {
       const name = String(issue.path[0]);
-      return `${name}=${given[name] ?? ''}: ${issue.message}`;
+      return `${name}=${shownValue(name, given[name] ?? '')}: ${issue.message}`;
     });
     const them = faults.length === 1 ? 'it' : 'them';
     throw new ConfigError(
@@ -152,6 +163,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     apiKey: values.CANDLEPOOL_API_KEY,
   };
 }
+
+/** A value as a message may show it: without passwords and tokens. */
+const shownValue = (name: string, value: string): string =>
+  name === 'METRICS_TOKEN' ? '…' : name === 'DATABASE_URL' ? value.replace(/^(\w+:\/*)?.*@/s, '$1…@') : value;
 
 /** The environment of a process that works on the same database and files as this one. */
 export function environmentOf(config: Config, databaseUrl: string): NodeJS.ProcessEnv {

@@ -1,6 +1,7 @@
 // What commands print: tables on a terminal, tab-separated lines in a pipe, JSON for programs, and failures.
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { describeUnreachable } from '../db/sqlErrors.ts';
 import { serveCommandWith } from './invocation.ts';
 
 /** The command line is wrong: exit code 2. The message says what is wrong and what to write instead. */
@@ -127,7 +128,7 @@ function describeSystemError(error: Error): string | undefined {
   const { code, address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   switch (code) {
     case 'ENOENT':
-      return path === undefined ? undefined : `There is no file ${path}. Check the path.`;
+      return path === undefined ? describeUnreachable(error) : `There is no file ${path}. Check the path.`;
     case 'EISDIR':
       return `${path ?? 'A path'} is a folder, not a file. Name a file.`;
     case 'ENOTDIR':
@@ -144,19 +145,12 @@ function describeSystemError(error: Error): string | undefined {
         `Port ${port} of ${address} is in use. Choose another one, or let a free one be found: ` +
         serveCommandWith('--port 0', process.argv[2])
       );
-    case 'ECONNREFUSED':
-      return (
-        `Nothing answers at ${address ?? path ?? 'DATABASE_URL'}${port === undefined ? '' : `:${port}`}. Check that ` +
-        'the database is running and that DATABASE_URL is right.'
-      );
-    case 'ENOTFOUND':
-      return `The host of DATABASE_URL cannot be found (${error.message}).`;
     case '28P01':
     case '28000':
     case '3D000':
       return `Postgres refused the connection: ${error.message}. Check DATABASE_URL.`;
     default:
-      return undefined;
+      return describeUnreachable(error);
   }
 }
 

@@ -2,6 +2,7 @@
 // the other or the database; this process starts them, and starts them again when they die.
 import type { Command } from 'commander';
 import { environmentOf } from '../config.ts';
+import { waitForDatabase } from '../db/availability.ts';
 import { resolveDatabase } from '../db/resolve.ts';
 import { createLog } from '../log.ts';
 import nodeFlags from './nodeFlags.json' with { type: 'json' };
@@ -23,6 +24,12 @@ import { supervise } from './supervisor.ts';
  */
 const NODE_FLAGS: { readonly api: readonly string[]; readonly worker: readonly string[] } = nodeFlags;
 
+/**
+ * A database that is started at the same moment may take this long; after that its address is taken for wrong. Once
+ * this has started, a database that goes away is waited for without a limit.
+ */
+const DATABASE_WITHIN_MS = 15_000;
+
 export function register(program: Command): void {
   withListenOptions(program.command('serve').description('run the API and a worker on this machine')).action(
     (options: ListenOptions) => runInLifetime((lifetime) => serve(options, lifetime)),
@@ -34,6 +41,7 @@ async function serve(options: ListenOptions, lifetime: Lifetime): Promise<void> 
   await requireFreePort(config);
   const log = createLog(config);
   const database = await resolveDatabase(config, { signal: lifetime.signal, log });
+  if (!database.isEmbedded) await waitForDatabase(database.url, lifetime.signal, log, DATABASE_WITHIN_MS);
   const env = environmentOf(config, database.url);
   const ready = Promise.withResolvers<string>();
   const listening = ['--host', config.host, '--port', String(config.port)];

@@ -1,12 +1,17 @@
 // The command line as a whole: help, wrong calls, wrong surroundings, and how each of them ends.
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import { describeVariables, readConfig, ROOT } from '../../src/config.ts';
 import { formatTable } from '../../src/cli/output.ts';
-import { callCommand, runCommand } from '../support/command.ts';
+import { waitForDatabase } from '../../src/db/availability.ts';
+import type { Log } from '../../src/log.ts';
+import { callCommand, runCommand, startCommand } from '../support/command.ts';
+import { freePort } from '../support/freePort.ts';
 
 it('names every command of src/cli under --help without loading them', async () => {
   const { code, stdout } = await runCommand(['--help']);
@@ -116,6 +121,43 @@ it('names a database that does not answer in a sentence, with exit code 1', asyn
     'Nothing answers at 127.0.0.1:1. Check that the database is running and that DATABASE_URL is right.',
   );
   expect(stderr).not.toContain('    at ');
+});
+
+it('names the address at once when serve is started without its database, and never the password', async () => {
+  const url = `postgres://u:secret@127.0.0.1:${await freePort()}/x`;
+  const server = startCommand(['serve', '--port', '0'], { DATABASE_URL: url });
+  const [first] = (await once(createInterface(server.stderr), 'line')) as [string];
+  server.kill('SIGTERM');
+  await once(server, 'exit');
+  expect(JSON.parse(first)).toMatchObject({
+    reason: `Nothing answers at ${new URL(url).host}. Check that the database is running and that DATABASE_URL is right.`,
+    msg: 'the database does not answer, trying for 15 more seconds',
+  });
+  expect(first).not.toMatch(/secret|stack/);
+});
+
+it('gives up on a database that does not answer within the time of a start', async () => {
+  const url = `postgres://u:secret@127.0.0.1:${await freePort()}/x`;
+  const warnings: unknown[] = [];
+  const log = { warn: (fields: unknown) => warnings.push(fields) } as unknown as Log;
+  const waiting = waitForDatabase(url, new AbortController().signal, log, 300);
+  await expect(waiting).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  expect(warnings).toHaveLength(1);
+});
+
+it.each([
+  ['postgres://u:sec#ret@127.0.0.1/x', 'postgres://…@127.0.0.1/x: write characters such as # / ? @ % of a password'],
+  ['postgres://u:sec%ret@127.0.0.1/x', 'postgres://…@127.0.0.1/x: write characters such as # / ? @ % of a password'],
+  ['mysql://u:sec@ret@host/x', 'mysql://…@host/x: must begin with postgres:// or postgresql://'],
+])('refuses DATABASE_URL=%s without a stack or its password', async (url, message) => {
+  const { code, stderr } = await callCommand(['migrate'], { DATABASE_URL: url });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`error: Environment: DATABASE_URL=${message}`)]);
+  expect(stderr).not.toMatch(/sec|    at /);
+});
+
+it('does not print a METRICS_TOKEN that is too short', async () => {
+  const { stderr } = await callCommand(['migrate'], { METRICS_TOKEN: 'hunter2' });
+  expect(stderr).toContain('METRICS_TOKEN=…: must have at least 16 characters');
 });
 
 it.each(['serve', 'api'])('names a host that is not of this machine before %s starts anything', async (command) => {

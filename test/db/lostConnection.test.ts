@@ -1,5 +1,8 @@
 // A database connection that dies under its user: errors that can be caught, transactions that commit whole or not at
 // all.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
@@ -121,5 +124,23 @@ describe('a query on a pool whose backends are killed', () => {
     expect(done).toBeGreaterThan(0);
     expect(rejected).toBeGreaterThan(0);
     expect(await outcomeOf(sql`select 1`)).toBe('done');
+  });
+});
+
+describe('a host that closes each connection without a word', () => {
+  it('rejects a query and a reservation, and tries neither again', async () => {
+    let connections = 0;
+    const proxy = createServer((socket) => void (connections++, socket.destroy())).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    try {
+      await using away = disposable(connect(`postgresql://u:p@127.0.0.1:${port}/x`, { max: 1 }));
+      expect(await outcomeOf(away.sql.reserve())).toBe('rejected CONNECTION_CLOSED');
+      expect(await outcomeOf(away.sql`select 1`)).toBe('rejected CONNECTION_CLOSED');
+      await away.sql.end();
+      expect(connections).toBe(2);
+    } finally {
+      proxy.close();
+    }
   });
 });

@@ -454,11 +454,12 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     socket.removeAllListeners()
     socket = null
 
-    if (initial)
+    // candlepool: a single host that closes the connection without a word would be tried again at once, without end
+    if (initial && options.host[1])
       return reconnect()
 
     // candlepool: also after an error, since queries may have been sent between it and this event
-    ;(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
+    ;(query || initial || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
     query = null
     closedTime = performance.now()
     hadError && options.shared.retries++
