@@ -43,7 +43,10 @@ const Environment = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, { error: 'must begin with postgres:// or postgresql://', abort: true })
-    .refine(isDecodableUrl, 'write characters such as # / ? @ % of a password as %23 %2F %3F %40 %25, a port below 65536')
+    .refine(
+      isDecodableUrl,
+      'write characters such as # / ? @ % of a password as %23 %2F %3F %40 %25, a port below 65536',
+    )
     .optional()
     .describe('Postgres to use; default: an embedded Postgres 18 under DATA_DIR.'),
   DATA_DIR: z
@@ -124,6 +127,7 @@ export interface Config {
 /** A variable has an invalid value; the message names every one and what to do. */
 class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  readonly code = 'USAGE';
 }
 
 /**

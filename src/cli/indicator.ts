@@ -54,11 +54,11 @@ async function run(options: Options): Promise<void> {
   if (given.length !== 1) throw new UsageError('Give exactly one of --name, --talib and --batch.');
   const request = options.batch === undefined ? requestOf(options) : undefined;
   const { bars, source } = await openBars(options);
+  const answer = request && answerRequest(request, bars);
+  if (answer && 'error' in answer) throw new UsageError(answer.error.message, answer.error.code);
   // Stdout is reserved for the values.
-  if (source !== null && !(options.json && request)) process.stderr.write(`${describeSource(source)}\n`);
-  if (request === undefined) return answerBatch(options.batch!, bars);
-  const answer = answerRequest(request, bars);
-  if ('error' in answer) throw new CommandError(answer.error.message, answer.error.code);
+  if (source !== null && !(options.json && answer)) process.stderr.write(`${describeSource(source)}\n`);
+  if (answer === undefined) return answerBatch(options.batch!, bars);
   print(answer, bars, source, options.json ? 'json' : (options.format ?? 'csv'));
 }
 

@@ -7,6 +7,11 @@ import { serveCommandWith } from './invocation.ts';
 /** The command line is wrong: exit code 2. The message says what is wrong and what to write instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  readonly code: string;
+  constructor(message: string, code = 'USAGE') {
+    super(message);
+    this.code = code;
+  }
 }
 
 /**
@@ -97,7 +102,7 @@ function asField(cell: string): string {
 export function reportFailure(error: unknown, isJson: boolean): 1 | 2 {
   const { name, message, code } = asFailure(error);
   const isUsage = name === 'UsageError' || name === 'ConfigError';
-  if (isJson) process.stderr.write(`${JSON.stringify({ error: { code: isUsage ? 'USAGE' : code, message } })}\n`);
+  if (isJson) process.stderr.write(`${JSON.stringify({ error: { code, message } })}\n`);
   else process.stderr.write(`${styleText('red', 'error:', { stream: process.stderr })} ${message}\n`);
   return isUsage ? 2 : 1;
 }

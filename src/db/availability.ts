@@ -26,7 +26,8 @@ export async function waitForDatabase(url: string, signal: AbortSignal, log: Log
       if (!isDatabaseAway(error) || Date.now() > deadline) throw error;
       // Without the stack, which says nothing about a database.
       const reason = describeUnreachable(error) ?? (error as Error).message;
-      if (tries % TRIES_PER_WARNING === 0) log.warn({ reason }, `the database does not answer, ${triesUntil(deadline)}`);
+      if (tries % TRIES_PER_WARNING === 0)
+        log.warn({ reason }, `the database does not answer, ${triesUntil(deadline)}`);
     } finally {
       await sql.end({ timeout: 1 });
     }

@@ -128,19 +128,24 @@ describe('candlepool indicator', () => {
     ]);
   });
 
-  it('exits with 2 for an invalid call and 1 for a failed computation, saying what to do', async () => {
+  it('exits with 2 for an invalid call and 1 for bars that are not there, saying what to do', async () => {
     const bars = ['--bars', join(folder, 'TEST-1h.csv')];
     const said = (text: string): string => expect.stringContaining(text) as string;
     expect(await call('--name', 'rsi')).toMatchObject({ code: 2, stderr: said('--symbol') });
     expect(await call(...bars)).toMatchObject({ code: 2, stderr: said('--name') });
     expect(await call(...bars, '--name', 'rsi', '--args', '{')).toMatchObject({ code: 2 });
     expect(await call(...bars, '--name', 'rsi', '--args', '{"length":0}')).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: said('between 2 and'),
     });
-    expect(await call(...bars, '--name', 'rsii')).toMatchObject({ code: 1, stderr: said('Did you mean "rsi"?') });
-    expect(await call(...bars, '--talib', 'STOHC')).toMatchObject({ code: 1, stderr: said('Did you mean "STOCH"?') });
-    expect(await call(...bars, '--name', 'qwertz')).toMatchObject({ code: 1, stderr: said('docs/indicators.md') });
+    expect(await call(...bars, '--name', 'rsii')).toMatchObject({ code: 2, stderr: said('Did you mean "rsi"?') });
+    expect(await call(...bars, '--talib', 'STOHC')).toMatchObject({ code: 2, stderr: said('Did you mean "STOCH"?') });
+    expect(await call(...bars, '--name', 'qwertz')).toMatchObject({ code: 2, stderr: said('docs/indicators.md') });
+    const asked = await call(...bars, '--name', 'rsi', '--inputs', 'clsoe', '--json');
+    expect([asked.code, JSON.parse(asked.stderr)]).toEqual([
+      2,
+      { error: { code: 'UNKNOWN_INPUT', message: said('There is no column "clsoe". Use one of open, high,') } },
+    ]);
     expect(await call('--symbol', 'NONE', '--timeframe', '1h', '--name', 'rsi')).toMatchObject({ code: 1 });
     expect(await call('--bars', 'absent.csv', '--name', 'rsi')).toMatchObject({ code: 1, stderr: said('absent.csv') });
   });
