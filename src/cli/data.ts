@@ -3,6 +3,7 @@ import { periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES, TIMEFRAME_MS }
 import type { Command } from 'commander';
 import type { CatalogEntry } from '../market/catalog.ts';
 import { EXPORT_FORMATS } from '../market/exportBars.ts';
+import { closuresOf } from '../market/calendar.ts';
 import { listGaps } from '../market/gaps.ts';
 import { isoTime, rangeOf } from '../market/formatting.ts';
 import { MAX_DAYS } from '../market/synth.ts';
@@ -143,18 +144,25 @@ async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
   await using opened = await openData();
   const { entry, bars } = await openBars(opened.catalog, options);
   const all = listGaps(bars.time, TIMEFRAME_MS[entry.timeframe]);
-  const shown = all.slice(0, options.limit);
+  const closureOf = closuresOf(bars.time, entry.timeframe);
+  const shown = all.slice(0, options.limit).map((gap) => ({ ...gap, closure: closureOf(gap) }));
   if (options.json) return printJson({ ...describeEntry(entry), data: shown });
   printTable(
     [
       { title: 'from', value: (gap) => fullTime(gap.from) },
       { title: 'to', value: (gap) => fullTime(gap.to) },
       { title: 'bars absent', value: (gap) => gap.missingBars, align: 'right' },
+      { title: 'closed', value: (gap) => gap.closure },
     ],
     shown,
   );
   if (shown.length < all.length)
     process.stderr.write(`${all.length - shown.length} more: --limit ${all.length} shows all.\n`);
+  const closed = all.filter((gap) => closureOf(gap) !== null).length;
+  if (closed > 0)
+    process.stderr.write(
+      `${closed} of ${all.length} gaps are expected: the market closes then (weekend, night). Holidays are not known.\n`,
+    );
 }
 
 async function remove(options: SeriesOptions): Promise<void> {

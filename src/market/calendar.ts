@@ -41,6 +41,31 @@ export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): C
   return { tradesAllDay: true, basis: 'assumed' };
 }
 
+/** What a market that closes makes of a gap; holidays are not known. */
+export type Closure = 'weekend' | 'night';
+
+/**
+ * Says which gaps of these bars are expected, by the same evidence: those around a weekday on which the market closes,
+ * and those of its nights.
+ */
+export function closuresOf(
+  time: Float64Array,
+  timeframe: StoredTimeframe,
+): (gap: { readonly from: number; readonly to: number }) => Closure | null {
+  const days = tradedDays(time);
+  const { traded, skipped } = countWeekdays(days);
+  const closesEveryNight =
+    days.length >= MIN_DAYS_FOR_NIGHTS && 2 * countNights(time, TIMEFRAME_MS[timeframe]) >= days.length;
+  return ({ from, to }) => {
+    const first = Math.ceil(from / DAY_MS);
+    const wholeDays = Math.floor(to / DAY_MS) - first;
+    if (wholeDays > LONGEST_CLOSURE_DAYS) return null;
+    for (let day = first; day < first + wholeDays; day++)
+      if (skipped[weekdayOf(day)] > traded[weekdayOf(day)]) return 'weekend';
+    return closesEveryNight && to - from >= NIGHT_MS.from && to - from <= NIGHT_MS.to ? 'night' : null;
+  };
+}
+
 /** Days since 1970 that have bars. */
 function tradedDays(time: Float64Array): number[] {
   const days: number[] = [];

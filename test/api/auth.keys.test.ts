@@ -95,6 +95,14 @@ describe('a request with a key', () => {
 });
 
 describe('a request without a valid key', () => {
+  it('is told how to send a key and who creates one', async () => {
+    const { nextSteps } = (await auth.app.inject({ url: '/probe', headers: { 'x-api-key': 'nonsense' } })).json<{
+      nextSteps: string[];
+    }>();
+    expect(nextSteps[0]).toContain('svc_live_<keyId>_<secret>, in the header x-api-key');
+    expect(nextSteps[1]).toContain('"candlepool keys create"');
+  });
+
   it.each([{}, { 'x-api-key': '' }, { authorization: '' }, { 'x-api-key': ' ', authorization: ' ' }])(
     'is refused when the key is missing: %j',
     (headers) => expectRefusal(headers as Record<string, string>, 'API_KEY_MISSING', MISSING),

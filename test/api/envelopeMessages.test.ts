@@ -171,6 +171,22 @@ describe('a message about the shape of a request', () => {
     expect(found.find(({ path }) => path === '/config/foo')?.message).toBe('Unknown member "foo"; remove it.');
   });
 
+  it.each(['backtests', 'runs', 'requests'])('says that the list of a batch is "items", not %s', (name) => {
+    const sent = { [name]: [{ strategyVersionId: 'x', config: {} }] };
+    const names = Object.keys(BatchBody.shape);
+    expect(issuesOfZod(BatchBody.safeParse(sent).error!.issues, '', sent, names)).toMatchObject([
+      { path: '/items', suggestion: 'Send a list of {"strategyVersionId": …, "config": {…}}.' },
+      { path: `/${name}`, message: `Unknown member "${name}".`, suggestion: 'Name this list "items".' },
+    ]);
+  });
+
+  it('says that a bare list is the "items" of a batch', () => {
+    const sent = [{ strategyVersionId: 'x', config: {} }];
+    expect(issuesOfZod(BatchBody.safeParse(sent).error!.issues, '', sent, Object.keys(BatchBody.shape))).toMatchObject([
+      { code: 'TYPE_MISMATCH', path: '', suggestion: expect.stringContaining('{"items": […]}') as string },
+    ]);
+  });
+
   it.each(['limit', 'symbol', 'status'])('says that the query parameter %s is given twice', (name) => {
     const query = { [name]: ['1', '2'] };
     expect(issuesOfZod(BacktestListQuery.safeParse(query).error!.issues, '/query', query)).toMatchObject([

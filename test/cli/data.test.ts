@@ -72,8 +72,23 @@ describe('candlepool data', () => {
     expect(shown.sha256).toBe(answer.sha256);
     expect(shown.rows).toHaveLength(3);
     expect((await data('gaps', '--symbol', 'XAUUSD', '--timeframe', '1h')).stdout).toBe(
-      '2024-01-01T02:00Z\t2024-01-01T03:00Z\t1\n',
+      '2024-01-01T02:00Z\t2024-01-01T03:00Z\t1\t\n',
     );
+  });
+
+  it('marks the gaps in which a market is closed, and says that they are expected', async () => {
+    const { stdout, stderr } = await data('gaps', '--symbol', 'SPX', '--timeframe', '1d', '--limit', '2000');
+    const rows = stdout.trimEnd().split('\n');
+    expect(rows[0]).toBe('1999-01-09T00:00Z\t1999-01-11T00:00Z\t2\tweekend');
+    // Thanksgiving, a holiday within the week.
+    expect(rows).toContain('1999-11-25T00:00Z\t1999-11-26T00:00Z\t1\t');
+    const closed = rows.filter((row) => row.endsWith('weekend')).length;
+    expect(stderr).toBe(
+      `${closed} of ${rows.length} gaps are expected: the market closes then (weekend, night). Holidays are not known.\n`,
+    );
+    expect(await json('gaps', '--symbol', 'SPX', '--timeframe', '1d', '--limit', '1')).toMatchObject({
+      data: [{ from: Date.UTC(1999, 0, 9), to: Date.UTC(1999, 0, 11), missingBars: 2, closure: 'weekend' }],
+    });
   });
 
   it('keeps what an earlier import stated about the instrument, unless told otherwise', async () => {

@@ -17,17 +17,43 @@ export function issuesOfZod(
   sent?: unknown,
   names: readonly string[] = [],
 ): ProblemIssue[] {
+  if (root === '' && Array.isArray(sent) && names.includes('items')) return [bareList()];
   const found = withoutEchoes(issues).flatMap((issue) => issuesOfOne(issue, root, sent));
+  const lists = listsMissing(issues, root);
   const missed = found.filter(({ code }) => code === 'MISSING_FIELD').map(({ path }) => path);
   const known = [...missed, ...names.map((name) => `${root}/${name}`)];
   return found
     .slice(0, MAX_ISSUES)
-    .map((issue) => (issue.code === 'UNKNOWN_FIELD' ? asMisspelled(issue, known) : issue));
+    .map((issue) => (issue.code === 'UNKNOWN_FIELD' ? asMisspelled(issue, known, lists, sent) : issue));
 }
 
-/** An unknown member may be another one of the same object, misspelled. @param known the paths of members */
-function asMisspelled(issue: ProblemIssue, known: readonly string[]): ProblemIssue {
+/** Agents send the items of a batch without the object that holds them. */
+const bareList = (): ProblemIssue => ({
+  ...faultAt([], '', 'TYPE_MISMATCH', 'The body must be an object, not a list.'),
+  suggestion: 'Put the list into an object, as its member "items": {"items": […]}.',
+});
+
+/** The paths of the lists that are missing. */
+const listsMissing = (issues: readonly core.$ZodIssue[], root: string): string[] =>
+  issues
+    .filter((issue) => issue.code === 'invalid_type' && issue.expected === 'array' && isAbsent(issue))
+    .map(({ path }) => pointerTo(root, ...path.map(String)));
+
+/**
+ * An unknown member may be another one of the same object, misspelled, or a list under another name.
+ * @param known the paths of members
+ * @param lists the paths of the lists that are missing
+ */
+function asMisspelled(
+  issue: ProblemIssue,
+  known: readonly string[],
+  lists: readonly string[],
+  sent: unknown,
+): ProblemIssue {
   const [owner, name] = split(issue.path);
+  const [list, ...otherLists] = lists.map(split).filter(([place]) => place === owner);
+  if (list !== undefined && otherLists.length === 0 && owner === '' && Array.isArray(valueAt(sent, [name])))
+    return { ...issue, message: issue.message.replace('; remove it', ''), suggestion: `Name this list "${list[1]}".` };
   const names = known
     .map(split)
     .filter(([place]) => place === owner)
@@ -146,8 +172,11 @@ const FORM_ADVICE: Readonly<Record<string, string>> = {
   constraints: 'Give an object, such as {"left": "fast", "op": "lt", "right": "slow"}.',
 };
 
-/** What to send for required members whose own members are all optional. */
-const MISSING_ADVICE: Readonly<Record<string, string>> = { settings: 'Send {} for the defaults.' };
+/** What to send for required members whose names say too little. */
+const MISSING_ADVICE: Readonly<Record<string, string>> = {
+  settings: 'Send {} for the defaults.',
+  items: 'Send a list of {"strategyVersionId": …, "config": {…}}.',
+};
 
 /** A request without a body has the body null. */
 const isAbsent = (issue: core.$ZodIssue): boolean =>

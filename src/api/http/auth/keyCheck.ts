@@ -2,7 +2,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { ApiKeyLookup, ApiKeyRole, ApiKeyScope } from '../../../db/apiKeys.ts';
 import type { Tier } from '../../../tiers.ts';
-import { problem } from '../problems.ts';
+import { problem, type ProblemError } from '../problems.ts';
+import type { ProblemCode } from '../problemTable.ts';
 import { parseApiKey } from './keyFormat.ts';
 import type { ParsedApiKey } from './keyFormat.ts';
 import type { KeyReader } from './keyReader.ts';
@@ -32,6 +33,16 @@ interface KeyCheckParts {
   readonly lastUsed: LastUsed;
 }
 
+const SEND_KEY =
+  'Send the whole key, svc_live_<keyId>_<secret>, in the header x-api-key, or as Authorization: Bearer <API_KEY>.';
+const GET_KEY =
+  'Without a valid key, ask an owner or admin of the workspace for one: they create it with ' +
+  'POST /workspaces/{workspaceId}/api-keys, or on the host of the service with "candlepool keys create".';
+
+/** The messages are those of the contract; what to do stands beside them. */
+const refused = (code: ProblemCode, message: string, nextSteps: readonly string[] = [GET_KEY]): ProblemError =>
+  problem(code, { message, extras: { nextSteps } });
+
 const MISSING = 'Missing API key. Provide x-api-key or Authorization: Bearer <api_key>.';
 
 /**
@@ -40,17 +51,16 @@ const MISSING = 'Missing API key. Provide x-api-key or Authorization: Bearer <ap
  */
 export async function checkKey(request: FastifyRequest, parts: KeyCheckParts): Promise<Caller> {
   const sent = sentApiKey(request);
-  if (sent === undefined) throw problem('API_KEY_MISSING', { message: MISSING });
+  if (sent === undefined) throw refused('API_KEY_MISSING', MISSING);
   const parsed = parseApiKey(sent);
   if (parsed === null) throw invalid();
   const row = await parts.readKey(parsed.keyId);
   if (row === undefined) throw invalid();
   // A revoked or expired key is refused whatever its secret, so that no argon2 runs for it.
-  if (row.status === 'revoked') throw problem('API_KEY_REVOKED', { message: 'API key has been revoked' });
-  if (row.status === 'expired') throw problem('API_KEY_EXPIRED', { message: 'API key has expired' });
-  if (!row.isCreatorActive) {
-    throw problem('API_KEY_CREATOR_INACTIVE', { message: 'API key creator is no longer a workspace member' });
-  }
+  if (row.status === 'revoked') throw refused('API_KEY_REVOKED', 'API key has been revoked');
+  if (row.status === 'expired') throw refused('API_KEY_EXPIRED', 'API key has expired');
+  if (!row.isCreatorActive)
+    throw refused('API_KEY_CREATOR_INACTIVE', 'API key creator is no longer a workspace member');
   if (!(await isSecretRight(parsed, row, request.ip, parts))) throw invalid();
   parts.lastUsed.note(row.id);
   return {
@@ -72,7 +82,7 @@ export async function isKeyStillRight(caller: Caller, scope: ApiKeyScope, readKe
   return row?.status === 'active' && row.isCreatorActive && row.scopes.split(' ').includes(scope);
 }
 
-const invalid = () => problem('API_KEY_INVALID', { message: 'Invalid API key' });
+const invalid = () => refused('API_KEY_INVALID', 'Invalid API key', [SEND_KEY, GET_KEY]);
 
 async function isSecretRight(
   { keyId, secret }: ParsedApiKey,
