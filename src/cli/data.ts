@@ -161,7 +161,8 @@ async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
   const closed = all.filter((gap) => closureOf(gap) !== null).length;
   if (closed > 0)
     process.stderr.write(
-      `${closed} of ${all.length} gaps are expected: the market closes then (weekend, night). Holidays are not known.\n`,
+      `${closed} of ${all.length} gaps are expected: the market closes then (weekend, night). ` +
+        'Holidays are not known.\n',
     );
 }
 

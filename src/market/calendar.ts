@@ -42,7 +42,7 @@ export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): C
 }
 
 /** What a market that closes makes of a gap; holidays are not known. */
-export type Closure = 'weekend' | 'night';
+type Closure = 'weekend' | 'night';
 
 /**
  * Says which gaps of these bars are expected, by the same evidence: those around a weekday on which the market closes,

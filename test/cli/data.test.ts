@@ -84,7 +84,8 @@ describe('candlepool data', () => {
     expect(rows).toContain('1999-11-25T00:00Z\t1999-11-26T00:00Z\t1\t');
     const closed = rows.filter((row) => row.endsWith('weekend')).length;
     expect(stderr).toBe(
-      `${closed} of ${rows.length} gaps are expected: the market closes then (weekend, night). Holidays are not known.\n`,
+      `${closed} of ${rows.length} gaps are expected: the market closes then (weekend, night). ` +
+        'Holidays are not known.\n',
     );
     expect(await json('gaps', '--symbol', 'SPX', '--timeframe', '1d', '--limit', '1')).toMatchObject({
       data: [{ from: Date.UTC(1999, 0, 9), to: Date.UTC(1999, 0, 11), missingBars: 2, closure: 'weekend' }],

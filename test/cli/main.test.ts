@@ -130,7 +130,9 @@ it('names the address at once when serve is started without its database, and ne
   server.kill('SIGTERM');
   await once(server, 'exit');
   expect(JSON.parse(first)).toMatchObject({
-    reason: `Nothing answers at ${new URL(url).host}. Check that the database is running and that DATABASE_URL is right.`,
+    reason:
+      `Nothing answers at ${new URL(url).host}. ` +
+      'Check that the database is running and that DATABASE_URL is right.',
     msg: 'the database does not answer, trying for 15 more seconds',
   });
   expect(first).not.toMatch(/secret|stack/);

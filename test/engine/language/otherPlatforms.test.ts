@@ -158,8 +158,9 @@ describe('a member of another platform is told where it belongs:', () => {
   });
 
   it('the time in place of a condition', () => {
-    const suggestions = errorsOf(strategyOf({ kind: 'time', field: 'hour' })).map(({ suggestion }) => suggestion);
-    expect(suggestions).toEqual(['Use kind "time_window", or compare it.']);
+    const [error, ...others] = errorsOf(strategyOf({ kind: 'time', field: 'hour' }));
+    expect(error.suggestion).toMatch(/^Use \{"kind": "time_window", .*, or compare it: \{"kind": "compare"/);
+    expect(others).toEqual([]);
   });
 
   it('a field with an operator, which is no comparison', () => {
@@ -173,4 +174,16 @@ it('one item in place of a list is told to be put into one, however long it is',
   const exit = { kind: 'exit', when: { kind: 'all', items: [above, above, above, above] } };
   const [error] = errorsOf(strategyOf(above, { exits: exit }));
   expect(error).toMatchObject({ suggestion: 'Put it into a list: [ … ].', patch: [{ value: [exit] }] });
+});
+
+describe('one error with all that there is to say', () => {
+  it.each<[string, Json]>([
+    ['a time of no window', { kind: 'time', dayOfWeek: 1 }],
+    ['a time with a window', { kind: 'time', from: '09:30', to: '16:00', timezone: 'America/New_York' }],
+    ['a time with an unknown operator', { kind: 'time', field: 'hour', op: 'about', value: 9 }],
+  ])('is what %s gets', (_what, trigger) => {
+    const errors = errorsOf(strategyOf(trigger));
+    expect(errors).toHaveLength(1);
+    expect(errors[0].suggestion).toMatch(/"kind": ?"time_window"/);
+  });
 });

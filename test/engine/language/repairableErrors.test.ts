@@ -14,6 +14,12 @@ const entryOf = (action: Json): Json => ({
   trigger: above,
   action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 }, ...action },
 });
+const compared = (call: Json): Json => ({
+  kind: 'compare',
+  op: 'gt',
+  left: { kind: 'indicator', ...call },
+  right: five,
+});
 const sized = (size: Json): Json => ({ ...entryOf({}), action: { side: 'long', size } });
 
 /** A graph whose nodes stand in a map by their ids. */
@@ -98,6 +104,29 @@ describe('a patch repairs', () => {
     [
       'an output with the name of its indicator',
       strategyOf({ ...above, right: { kind: 'indicator', indicator: 'macd', output: 'macd_signal' } }),
+    ],
+    ['a time in place of its window', strategyOf({ kind: 'time', from: '9:30', to: '16:00' })],
+    ['a time between two clocks', strategyOf({ kind: 'time', op: 'between', start: '09:30', end: '16:00', tz: 'UTC' })],
+    ['a time with one bound', strategyOf({ kind: 'time', after: '09:30' })],
+    [
+      'a time with its clocks in a list',
+      strategyOf({ kind: 'time', between: ['22:00', '24:00'], days: ['Mon', 'tue'] }),
+    ],
+    ['a time with its clocks in a text', strategyOf({ kind: 'time', window: '09:30-16:00' })],
+    ['a time of weekdays', strategyOf({ kind: 'time', weekdays: 'friday' })],
+    ['a time with an operator', strategyOf({ kind: 'time', field: 'hour', op: '>=', value: 9 })],
+    [
+      'arguments in the order of everyone',
+      strategyOf(compared({ indicator: 'macd', args: [12, 26, 9], output: 'signal' })),
+    ],
+    ['arguments in a text', strategyOf(compared({ indicator: 'macd', args: '12, 26,9', output: 'signal' }))],
+    ['a call as the name', strategyOf(compared({ indicator: 'ta.macd(12, 26, 9)', output: 'signal' }))],
+    ['a source before the length', strategyOf(compared({ indicator: 'rsi', args: ['close', 14] }))],
+    ['an empty list of arguments', strategyOf(compared({ indicator: 'rsi', args: [] }))],
+    ['a trailing stop in percent', strategyOf(above, { risk: { trailingStop: { mode: 'percent', value: 2 } } })],
+    [
+      'a trailing stop in ATRs',
+      strategyOf(above, { risk: { trailingStop: { mode: 'atr', period: 14, multiplier: 3 } } }),
     ],
     ['a list of one condition', strategyOf([above] as unknown as Json)],
     ['a list of one action', strategyOf(above, { entry: { ...entryOf({}), action: [entryOf({}).action] } })],
@@ -207,6 +236,17 @@ describe('a patch repairs', () => {
 
 describe('no patch', () => {
   it.each<[string, Body, string]>([
+    ['takes ticks for percent', strategyOf(above, { risk: { trail_offset: 50 } }), '"distancePercent": 2'],
+    [
+      'evaluates request.security',
+      strategyOf({ ...above, left: "request.security(syminfo.tickerid, 'D', close)" }),
+      'with `timeframe` on its market, indicator and pattern nodes',
+    ],
+    [
+      'takes request.security for an indicator',
+      strategyOf(compared({ indicator: 'request.security', args: {} })),
+      'with `timeframe` on its market, indicator and pattern nodes',
+    ],
     ['guesses how a list of conditions is joined', strategyOf([above, above] as unknown as Json), 'all'],
     [
       'adds args to a math node, which needs its inputs',

@@ -22,6 +22,11 @@ describe('what was meant is not certain, so that there is advice and no patch, f
       strategyOf({ ...above, right: { kind: 'rolling', op: 'quantile', source: close, period: 9, quantile: 95 } }),
       'at most 1',
     ],
+    [
+      'the order of the arguments of supertrend, whose factor comes first in Pine',
+      strategyOf({ ...above, left: { ...supertrend, args: [3, 10], output: 'trend' }, right: five }),
+      'Name each argument: {"length": …, "multiplier": …}.',
+    ],
     ['the direction of supertrend', strategyOf({ ...above, left: supertrend, right: five }), 'in Pine'],
   ])('%s', (_what, body, advice) => {
     const [issue, ...others] = check(body).issues;

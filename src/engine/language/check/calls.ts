@@ -7,6 +7,9 @@ import { synonymousIndicator } from '../grammar/synonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
+import { constructAdvice } from '../form/foreignKinds.ts';
+import { listedArguments } from '../form/misplaced.ts';
+import { EXPRESSION_SHAPES } from '../grammar/shapes.ts';
 import { columnMeant, outputMeant } from '../form/columns.ts';
 import { nearestName, isMistyped, certainPatch, suggestionFor, type Nearest } from '../issues/nearest.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
@@ -41,7 +44,7 @@ function reportUnknownIndicator(name: string, { log, at }: CallContext): Indicat
     message: `Unknown indicator ${shown(name)}.`,
     suggestion: [
       ...(meant ? [suggestionFor({ name: meant.id }, [])] : []),
-      ...(nearest?.isCertain === true ? [] : [ALL_NAMES]),
+      ...(nearest?.isCertain === true ? [] : [constructAdvice(name, EXPRESSION_SHAPES.value) ?? ALL_NAMES]),
     ].join(' '),
     patch: certainPatch(nearest, at('indicator'), meant?.id),
   }));
@@ -56,11 +59,13 @@ const bareName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 /** Reports a column's name, such as `ema_50` or `bb_lower`, in place of an indicator's; false: it is something else. */
 function reportColumn(name: string, { args, output }: Members, { log, at }: CallContext): boolean {
   const isFree = args === undefined || (isMembers(args) && Object.keys(args).length === 0);
-  const call = columnMeant(bareName(name));
+  const call = columnMeant(bareName(name)) ?? textCall(name);
   if (call === undefined || (call.output === undefined ? !isFree : output !== undefined)) return false;
   const [member, value] =
     call.output === undefined ? (['args', call.args] as const) : (['output', call.output] as const);
-  const belongs = call.output === undefined ? 'its length belongs in args' : 'its output is a member of its own';
+  const its =
+    'length' in call.args && Object.keys(call.args).length === 1 ? 'its length belongs' : 'its arguments belong';
+  const belongs = call.output === undefined ? `${its} in args` : 'its output is a member of its own';
   log.add('UNKNOWN_INDICATOR', at('indicator'), {
     message: `Unknown indicator ${shown(name)}; ${belongs}.`,
     suggestion: `Use indicator "${call.indicator}" with ${member} ${JSON.stringify(value)}.`,
@@ -70,6 +75,15 @@ function reportColumn(name: string, { args, output }: Members, { log, at }: Call
     ],
   });
   return true;
+}
+
+/** The call that a text such as `macd(12, 26, 9)` writes. */
+function textCall(
+  text: string,
+): { readonly indicator: string; readonly args: object; readonly output?: string } | undefined {
+  const [, name = '', list = ''] = /^([\w.]+)\(([^()]{1,80})\)$/.exec(text) ?? [];
+  const args = list === '' ? undefined : listedArguments({ kind: 'indicator', indicator: name }, 'args', list)?.value;
+  return args && { indicator: findIndicator(bareName(name))!.id, args };
 }
 
 function nearestIndicator(name: string, log: IssueLog): Nearest | undefined {

@@ -123,6 +123,9 @@ const ONE_INSTRUMENT =
 const POSITIONS = 'Remove it, and set maxConcurrentPositions in the settings, beside strategyAst.';
 const TRAILING =
   'Remove it, and write risk.trailingStop: {"distancePercent": 2, "activateAfterPercent": 3} for 2 % after 3 %.';
+const TRAILING_TICKS =
+  'Remove it, and write risk.trailingStop, in percent of the price or in ATRs, not in ticks: {"distancePercent": 2, ' +
+  '"activateAfterPercent": 3} trails by 2 % (trail_offset) once the price is 3 % above the entry (trail_points).';
 const ROI =
   'Remove it, and write risk.takeProfits: [{"triggerPercent": 5, "closePercent": 100}] for 5 %, or a risk.timeStop.';
 const entryAdvice = (side: string): string =>
@@ -141,6 +144,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
       [ONE_INSTRUMENT, 'universe', 'symbols', 'pairs', 'tickers', 'whitelist', 'pair_whitelist'],
       [POSITIONS, 'pyramiding', 'max_open_trades', 'maxEntries', 'max_entries', 'maxPositions'],
       [TRAILING, 'trailing_stop_positive', 'trailing_stop_positive_offset', 'trailing_only_offset_is_reached'],
+      [TRAILING, 'trail_percent', 'trailPercent', 'trailing_percent', 'trailingPercent', 'trailpercent'],
+      [TRAILING_TICKS, 'trail_offset', 'trail_points', 'trail_price', 'trailOffset', 'trailPoints', 'trailamount'],
       [ROI, 'minimal_roi', 'roi'],
       [entryAdvice('long'), 'enter_long', 'enterLong', 'entry_long', 'long_entry', 'longEntry', 'buy', 'long'],
       [entryAdvice('short'), 'enter_short', 'enterShort', 'entry_short', 'short_entry', 'shortEntry', 'short'],

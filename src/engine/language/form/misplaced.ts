@@ -97,20 +97,51 @@ export function keyedList(
 const PARAM_KINDS: ReadonlySet<unknown> = new Set(['param', 'parameter', 'input', 'variable']);
 
 /**
- * The args that a list of one number stands for: the length comes first everywhere. The order of several differs: in
- * Pine, the factor of supertrend comes before its length.
+ * How many arguments come in the same order everywhere, so that a list of them is certain: in Pine, the factor of
+ * supertrend comes before its length.
  */
-export function listedArgument(
+const POSITIONAL: ReadonlyMap<string, number> = new Map([
+  ['macd', 3],
+  ['ppo', 2],
+  ['apo', 2],
+  ['adosc', 2],
+  ['ultosc', 3],
+  ['bbands', 2],
+  ['ichimoku', 3],
+]);
+
+/** The args that a list of values without names stands for: `[14]`, `["close", 14]`, `[12, 26, 9]`, `"12,26,9"`. */
+export function listedArguments(
   { kind, indicator }: Members,
   name: string,
   value: unknown,
-): { readonly value: object; readonly advice: string } | undefined {
-  const isCall = kind === 'indicator' && name === 'args' && typeof indicator === 'string';
-  const [only, ...others] = isCall && Array.isArray(value) ? (value as unknown[]) : [];
-  if (typeof only !== 'number' || others.length > 0) return undefined;
-  if (findIndicator(withoutModule(indicator as string))?.args[0]?.name !== 'length') return undefined;
-  return { value: { length: only }, advice: `Write {"length":${only}}.` };
+): { readonly value?: object; readonly advice: string } | undefined {
+  if (kind !== 'indicator' || name !== 'args' || typeof indicator !== 'string') return undefined;
+  const numbers = typeof value === 'string' && NUMBER_LIST.test(value) ? value.split(',').map(Number) : value;
+  const definition = Array.isArray(numbers) ? findIndicator(withoutModule(indicator)) : undefined;
+  if (definition === undefined) return undefined;
+  const list = numbers as unknown[];
+  if (list.length === 0) return { value: {}, advice: 'Write {}.' };
+  const names = definition.args.map((arg) => arg.name);
+  const [first] = list;
+  const isSource = typeof first === 'string' && MARKET_FIELDS.some((field) => field === first);
+  const source = isSource && definition.inputs.join() === 'source' ? { source: first } : {};
+  const values = list.slice(isSource ? 1 : 0);
+  // The length comes first everywhere.
+  const certain = POSITIONAL.get(definition.id) ?? (names[0] === 'length' ? 1 : 0);
+  const isCertain = values.length === 1 ? names[0] === 'length' : values.length <= certain;
+  const isRead = isSource ? Object.keys(source).length > 0 : true;
+  if (!isCertain || !isRead || !values.every((one) => typeof one === 'number'))
+    return {
+      advice: `Name each argument: {${names
+        .slice(0, 6)
+        .map((one) => `"${one}": …`)
+        .join(', ')}}.`,
+    };
+  const args = { ...Object.fromEntries(values.map((one, at) => [names[at], one])), ...source };
+  return { value: args, advice: `Write ${JSON.stringify(args)}.` };
 }
+const NUMBER_LIST = /^\s*\d+(?:\.\d+)?(?:\s*,\s*\d+(?:\.\d+)?){0,8}\s*$/;
 
 /** The number or parameter that is written as an expression where only those may stand. */
 export function numberMeant(value: unknown): Meant | undefined {

@@ -32,8 +32,8 @@ export function relocatedMembers(
     const fault = listedOperands(shape, value, name, pointer) ?? insideFault(shape, value, name, pointer, made);
     if (fault !== undefined) faults.set(name, fault);
   }
-  const operands = operandsOfMath(shape, value, pointer);
-  for (const [name, fault] of operands) if (!renamed.has(name)) faults.set(name, fault);
+  const members = [...operandsOfMath(shape, value, pointer), ...modeOfTrailing(shape, value, pointer)];
+  for (const [name, fault] of members) if (!renamed.has(name)) faults.set(name, fault);
   return faults;
 }
 
@@ -92,6 +92,31 @@ const OPERAND_NAMES: readonly (readonly [string, string])[] = [
   ['x', 'y'],
   ['lhs', 'rhs'],
 ];
+
+/** A trailing stop with the mode of a stop loss: {"mode": "percent", "value": 2}. Its distances have names instead. */
+function modeOfTrailing(shape: ObjectShape, value: Members, pointer: string): ReadonlyMap<string, Fault> {
+  const faults = new Map<string, Fault>();
+  const isFree = ['distancePercent', 'distanceAtr'].every(
+    (name) => shape.fields.has(name) && value[name] === undefined,
+  );
+  const { mode, value: distance } = value;
+  const isPercent = mode === 'percent' && typeof distance === 'number';
+  const isAtr = mode === 'atr' && distance === undefined;
+  if (!isFree || (!isPercent && !isAtr)) return faults;
+  const fault = (name: string, suggestion: string, step: PatchOperation): void =>
+    void faults.set(name, {
+      code: 'UNKNOWN_FIELD',
+      message: `Unknown member ${shown(name)}.`,
+      suggestion,
+      patch: [step],
+    });
+  fault('mode', 'Remove it.', { op: 'remove', path: pointerTo(pointer, 'mode') });
+  if (isPercent) {
+    const to = pointerTo(pointer, 'distancePercent');
+    fault('value', 'Write it as distancePercent.', { op: 'move', from: pointerTo(pointer, 'value'), path: to });
+  }
+  return faults;
+}
 
 /**
  * A member of the only object below that has one of that name: `symbol` belongs into `instrument`, `stop_loss` into

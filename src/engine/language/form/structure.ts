@@ -17,15 +17,7 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import {
-  adviceFor,
-  bounded,
-  expected,
-  expressionAdvice,
-  numericText,
-  OBJECT_ADVICE,
-  shown,
-} from '../issues/displayNames.ts';
+import { adviceFor, bounded, expected, expressionAdvice, numericText, OBJECT_ADVICE } from '../issues/displayNames.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
@@ -36,11 +28,12 @@ import {
   tooHighFault,
   unknownMemberFault,
 } from './memberFaults.ts';
-import { expressionMeant, keyedList, listedArgument, numberMeant, objectMeant } from './misplaced.ts';
-import { kindAsOperator } from './foreignKinds.ts';
+import { expressionMeant, keyedList, listedArguments, numberMeant, objectMeant } from './misplaced.ts';
+import { constructAdvice, kindAsOperator } from './foreignKinds.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
-import { compareAdvice, isParamShape, tagFault, type Kinds } from './tags.ts';
+import { timeFault } from './timeConditions.ts';
+import { compareAdvice, isParamShape, tagFault, typeFault, type Kinds } from './tags.ts';
 import { unitMeant } from './units.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
@@ -178,9 +171,10 @@ export class Structure {
   /** A member as written; a percent or amount in place of a number is read in the unit of its place. */
   #member({ name, shape }: Field, owner: Members, written: string, path: string): boolean {
     const value = owner[written];
-    const meant = unitMeant(owner, name, value) ?? listedArgument(owner, name, value);
+    const meant = unitMeant(owner, name, value) ?? listedArguments(owner, name, value);
     if (meant === undefined) return this.check(shape, value, path, name);
-    return this.#mismatch(path, expected(shape), value, meant, meant.advice);
+    const repair = meant.value === undefined ? undefined : { value: meant.value };
+    return this.#mismatch(path, expected(shape), value, repair, meant.advice);
   }
 
   /** An expression of the AST. True when it is of the right type for its place; its own issues count against itself. */
@@ -190,7 +184,9 @@ export class Structure {
       const meant = expressionMeant(of, value) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
       const fault = mismatch(pointer, wanted, value, meant);
       const compared = of === 'condition' && typeof value === 'string' ? compareAdvice(value) : undefined;
-      const suggestion = compared ?? expressionAdvice(of, value);
+      const called = typeof value === 'string' ? /^([\w.]+)\s*\(/.exec(value)?.[1] : undefined;
+      const construct = called && constructAdvice(called, EXPRESSION_SHAPES[of]);
+      const suggestion = compared ?? construct ?? expressionAdvice(of, value);
       return this.#report(pointer, meant === undefined ? { ...fault, suggestion } : fault);
     }
     if (
@@ -205,16 +201,13 @@ export class Structure {
     const type = typeOfKind(kind);
     const kinds: Kinds = { type: 'kinds', key: 'kind', options: EXPRESSION_SHAPES[of] };
     if (type === undefined || kindAsOperator(kinds.options, value, pointer)) return this.#tag(kinds, value, pointer);
+    if (of === 'condition' && kind === 'time') {
+      this.invalid.add(value);
+      return this.#report(pointer, timeFault(value, pointer, this.#log.keepsErrors));
+    }
     this.#object(expressionShapeOf(kind)!, value, pointer);
     if (type === of) return true;
-    const is = type === 'value' ? 'a value' : 'a condition';
-    const compared = kind === 'time' ? 'Use kind "time_window", or compare it.' : 'Compare it with something.';
-    const way = of === 'condition' ? compared : 'Use `if` to turn a condition into a number.';
-    return this.#report(pointer, {
-      code: 'TYPE_MISMATCH',
-      message: `This must be ${wanted}, and ${shown(kind)} is ${is}.`,
-      suggestion: way,
-    });
+    return this.#report(pointer, typeFault(of, wanted, kind));
   }
 
   #reference(of: ExpressionType, value: unknown, pointer: string): boolean {

@@ -1,5 +1,5 @@
 // Tags: what an object was meant to be when the member that distinguishes kinds is wrong or absent.
-import { isParamRef, type ObjectShape, type Shape } from '../grammar/shapes.ts';
+import { isParamRef, type ExpressionType, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { operatorKind, synonymIn, synonymousMember, withoutModule } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
@@ -261,3 +261,10 @@ function fitsShape(shape: ObjectShape, value: Members, key: string): boolean {
 /** The form of a parameter reference. */
 export const isParamShape = (shape: Shape | undefined): boolean =>
   shape?.type === 'object' && shape.fields.has('param');
+
+/** The fault of a value in the place of a condition, or of a condition in that of a value. */
+export const typeFault = (of: ExpressionType, wanted: string, kind: unknown): Fault => ({
+  code: 'TYPE_MISMATCH',
+  message: `This must be ${wanted}, and ${shown(kind)} is ${of === 'value' ? 'a condition' : 'a value'}.`,
+  suggestion: of === 'value' ? 'Use `if` to turn a condition into a number.' : 'Compare it with something.',
+});

@@ -1,0 +1,105 @@
+// Time conditions: what `kind: "time"`, which is a value, was meant to be in the place of a condition.
+import { COMPARE_OPS, TIME_FIELDS, WEEKDAYS } from '../grammar/words.ts';
+import { synonymIn } from '../grammar/synonyms.ts';
+import { plain } from '../issues/nearest.ts';
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
+import { replaceBy, writeAdvice, type Fault } from './leafFaults.ts';
+import { expressionMeant } from './misplaced.ts';
+
+const FROM: ReadonlySet<string> = new Set(['from', 'start', 'after', 'begin', 'starttime', 'fromtime']);
+const TO: ReadonlySet<string> = new Set(['to', 'end', 'before', 'until', 'endtime', 'totime']);
+const BOTH: ReadonlySet<string> = new Set(['between', 'range', 'window', 'hours', 'value']);
+const DAYS: ReadonlySet<string> = new Set(['days', 'day', 'weekdays', 'weekday', 'daysofweek', 'dayofweek']);
+const ZONE: ReadonlySet<string> = new Set(['timezone', 'tz', 'zone']);
+/** Operators that say no more than the bounds do. */
+const INSIDE: ReadonlySet<string> = new Set(['between', 'in', 'within', 'inside']);
+const KEPT: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
+
+const ADVICE =
+  'Use {"kind": "time_window", "between": {"from": "09:30", "to": "16:00"}, "weekdays": ["mon"]}, or compare it: ' +
+  '{"kind": "compare", "op": "gte", "left": {"kind": "time", "field": "hour"}, "right": {"kind": "const", "value": 9}}';
+
+/**
+ * The one fault of a time in the place of a condition: its members are those of the condition that was meant.
+ * @param isRead false: the issue is only counted
+ */
+export function timeFault(value: Members, pointer: string, isRead: boolean): Fault {
+  const meant = isRead ? timeConditionMeant(value) : undefined;
+  return {
+    code: 'TYPE_MISMATCH',
+    message: 'This must be a condition, and "time" is a value.',
+    suggestion: (meant && writeAdvice(meant)) ?? `${ADVICE}.`,
+    patch: meant && replaceBy(pointer, meant),
+  };
+}
+
+/** The condition that the members of a time node certainly stand for. */
+function timeConditionMeant(value: Members): object | undefined {
+  const { kind: _kind, ...members } = value;
+  const kept = Object.fromEntries(Object.entries(members).filter(([name]) => KEPT.has(name)));
+  const rest = Object.entries(members).filter(([name, one]) => one !== undefined && !KEPT.has(name));
+  const meant = members.field === undefined ? windowMeant(rest) : comparisonMeant(rest);
+  return meant && { ...meant, ...kept };
+}
+
+/** `{"from": "09:30", "to": "16:00", "days": ["mon"]}`; undefined when a member is none of a window. */
+function windowMeant(members: readonly (readonly [string, unknown])[]): object | undefined {
+  const between: { from?: string; to?: string } = {};
+  const window: { timezone?: string; weekdays?: readonly string[] } = {};
+  for (const [written, value] of members) {
+    const name = plain(written);
+    if (FROM.has(name)) between.from = clockMeant(value);
+    else if (TO.has(name)) between.to = clockMeant(value);
+    else if (BOTH.has(name)) [between.from, between.to] = boundsOf(value).map(clockMeant);
+    else if (DAYS.has(name)) window.weekdays = weekdaysMeant(value);
+    else if (ZONE.has(name) && typeof value === 'string') window.timezone = value;
+    else if (!(['op', 'operator'].includes(name) && INSIDE.has(String(value)))) return undefined;
+  }
+  const isRead = [...Object.values(between), ...Object.values(window)].every((one) => one !== undefined);
+  const hasBounds = Object.keys(between).length > 0;
+  if (!isRead || (!hasBounds && window.weekdays === undefined)) return undefined;
+  const { from = '00:00', to = '24:00' } = between;
+  return { kind: 'time_window', ...window, ...(hasBounds && { between: { from, to } }) };
+}
+
+/** The two ends of `["09:30", "16:00"]`, `{"start": "09:30", "end": "16:00"}` or `"09:30-16:00"`. */
+function boundsOf(value: unknown): readonly [unknown, unknown] {
+  const list: readonly unknown[] =
+    typeof value === 'string' ? value.split(/\s*[-–]\s*/) : Array.isArray(value) ? value : [];
+  if (list.length === 2) return [list[0], list[1]];
+  if (!isMembers(value) || Object.keys(value).length !== 2) return [undefined, undefined];
+  const find = (names: ReadonlySet<string>): unknown =>
+    Object.entries(value).find(([name]) => names.has(plain(name)))?.[1];
+  return [find(FROM), find(TO)];
+}
+
+/** `9:30` and `09:30:00` as `09:30`. */
+function clockMeant(value: unknown): string | undefined {
+  const [, hour, minute] = (typeof value === 'string' && /^(\d{1,2}):([0-5]\d)(?::00)?$/.exec(value)) || [];
+  if (hour === undefined || Number(hour) > (minute === '00' ? 24 : 23)) return undefined;
+  return `${hour.padStart(2, '0')}:${minute}`;
+}
+
+function weekdaysMeant(value: unknown): readonly string[] | undefined {
+  const words: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (words.length === 0 || words.length > WEEKDAYS.length) return undefined;
+  const days = words.map((word) => {
+    const day = typeof word === 'string' ? plain(word) : '';
+    return WEEKDAYS.find((one) => one === day) ?? synonymIn(day, WEEKDAYS);
+  });
+  return days.every((day) => day !== undefined) ? days : undefined;
+}
+
+/** `{"field": "hour", "op": "gte", "value": 9}`; undefined when a member is none of a comparison. */
+function comparisonMeant(members: readonly (readonly [string, unknown])[]): object | undefined {
+  const { field, op, operator = op, value, right = value, ...others } = Object.fromEntries(members);
+  if (Object.keys(others).length > 0 || !TIME_FIELDS.some((one) => one === field)) return undefined;
+  const compared =
+    typeof operator === 'string'
+      ? (COMPARE_OPS.find((one) => one === operator) ?? synonymIn(operator, COMPARE_OPS))
+      : undefined;
+  const number =
+    typeof right === 'number' || typeof right === 'string' ? expressionMeant('value', right)?.value : undefined;
+  if (compared === undefined || number === undefined) return undefined;
+  return { kind: 'compare', op: compared, left: { kind: 'time', field }, right: number };
+}
