@@ -3,7 +3,8 @@ import { BACKTEST_TABLES, STATUS_COLUMN } from './backtests.ts';
 import type { RunStatus } from './runStatus.ts';
 import type { Queryable } from './connect.ts';
 
-interface CheckedBacktest {
+/** What the robustness check of a backtest is made from. */
+export interface CheckedBacktest {
   readonly status: RunStatus;
   readonly strategyId: string;
   readonly strategyVersionId: string;

@@ -44,14 +44,13 @@ interface Running {
   readonly ended: Promise<boolean>;
 }
 
+/** Starts Graphile Worker, and starts it again whenever it ends because the database was lost. */
 export async function startGraphile(settings: GraphileSettings, outages: Outages, log: Log): Promise<Graphile> {
   let current = await start(settings, outages, log);
   let isStopAsked = false;
-  let restarts: number[] = [];
+  const countRestart = newRestartLimit();
   const restart = async (): Promise<void> => {
-    const now = performance.now();
-    restarts = [...restarts.filter((at) => now - at < 60_000), now];
-    if (restarts.length > MAX_RESTARTS_PER_MINUTE) throw new Error('Graphile Worker ended again and again.');
+    countRestart();
     log.warn('Graphile Worker lost the database; starting it again');
     current = await outages.outlast(async () => {
       await outages.waitForDatabase();
@@ -82,6 +81,16 @@ export async function startGraphile(settings: GraphileSettings, outages: Outages
         .stop()
         .catch((error: unknown) => log.debug({ err: error }, 'graphile-worker had already stopped'));
     },
+  };
+}
+
+/** A function that counts a restart, and throws when there were too many within a minute. */
+function newRestartLimit(): () => void {
+  let restarts: number[] = [];
+  return () => {
+    const now = performance.now();
+    restarts = [...restarts.filter((at) => now - at < 60_000), now];
+    if (restarts.length > MAX_RESTARTS_PER_MINUTE) throw new Error('Graphile Worker ended again and again.');
   };
 }
 

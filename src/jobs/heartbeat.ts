@@ -51,13 +51,7 @@ export async function startHeartbeat(
     const isRegistered =
       isConnected && registered?.poolId === poolId && (await renewHeartbeat(connection, id, totals()));
     if (!isRegistered) await register();
-    const taken = await takeOverDeadWorkers(sql, predecessor);
-    if (taken && taken.deadWorkers.length > 0)
-      log.warn(
-        { workers: taken.deadWorkers, backtests: taken.changedIds.length },
-        'took over the work of dead workers',
-      );
-    if (taken) await notify(sql, 'changed', taken.changedIds);
+    await takeOverWork(sql, predecessor, log);
     if (beats++ % TIDY_EVERY_BEATS === 0) await deleteOldReruns(sql);
   };
 
@@ -79,4 +73,13 @@ export async function startHeartbeat(
       await connection.end({ timeout: 1 });
     },
   };
+}
+
+async function takeOverWork(sql: Sql, predecessor: string | undefined, log: Log): Promise<void> {
+  const taken = await takeOverDeadWorkers(sql, predecessor);
+  if (taken === undefined) return;
+  const { deadWorkers, changedIds } = taken;
+  if (deadWorkers.length > 0)
+    log.warn({ workers: deadWorkers, backtests: changedIds.length }, 'took over the work of dead workers');
+  await notify(sql, 'changed', changedIds);
 }

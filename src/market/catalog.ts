@@ -117,17 +117,7 @@ export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions =
   const table = options.storage === 'postgres' ? new SnapshotTable(sql) : null;
   const storage = table ? new CopiedStorage(table, folder, noteFailedCopy(options.log)) : folder;
   const files = new SnapshotFiles(storage, options.maxBytes);
-  const now = options.now ?? Date.now;
-  let kept: { at: number; entries: Promise<readonly StoredEntry[]> } | null = null;
-  const list = (): Promise<readonly StoredEntry[]> => {
-    if (kept && now() - kept.at < LIST_KEPT_MS) return kept.entries;
-    const entries = listSeries(sql).then((rows) =>
-      rows.map((row) => ({ ...row, synthetic: row.instrument.synthetic })),
-    );
-    kept = { at: now(), entries };
-    entries.catch(() => (kept = null));
-    return entries;
-  };
+  const { list, forget } = keptList(sql, options.now ?? Date.now);
   const open = (sha256s: readonly string[]): Promise<readonly Snapshot[]> =>
     Promise.all(sha256s.map((sha256) => files.open(sha256)));
   return {
@@ -145,7 +135,7 @@ export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions =
         { ...entry, byteLength, sourceFile: sourceFile ?? null },
         replaces?.sha256 ?? null,
       );
-      kept = null;
+      forget();
       // An unused snapshot of the same name may have been removed before the series pointed to it.
       if (isPointed) await writeAgain();
       if (!isPointed) refuseOccupied(await list(), entry, replaces);
@@ -153,22 +143,46 @@ export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions =
     },
     remove: async (symbol, timeframe) => {
       const isRemoved = await removeSeries(sql, symbol, timeframe);
-      kept = null;
+      forget();
       return isRemoved;
     },
     removed: () => listRemovedSeries(sql),
     prune: () => deleteUnusedSnapshots(sql, (sha256) => files.remove(sha256)),
-    share: async () => {
-      let shared = 0;
-      for (const sha256 of table ? await listSnapshotsWithoutChunks(sql) : []) {
-        const found = await folder.read(sha256);
-        if (typeof found === 'string') continue;
-        await table!.write(sha256, bytesOf(found));
-        shared++;
-      }
-      return shared;
-    },
+    share: async () => (table === null ? 0 : copySnapshots(await listSnapshotsWithoutChunks(sql), folder, table)),
   };
+}
+
+/** Lists the stored series, from memory for LIST_KEPT_MS; `forget` makes the next list a new one. */
+function keptList(
+  sql: Sql,
+  now: () => number,
+): { readonly list: () => Promise<readonly StoredEntry[]>; readonly forget: () => void } {
+  let kept: { at: number; entries: Promise<readonly StoredEntry[]> } | null = null;
+  const forget = (): void => {
+    kept = null;
+  };
+  const list = (): Promise<readonly StoredEntry[]> => {
+    if (kept && now() - kept.at < LIST_KEPT_MS) return kept.entries;
+    const entries = listSeries(sql).then((rows) =>
+      rows.map((row) => ({ ...row, synthetic: row.instrument.synthetic })),
+    );
+    kept = { at: now(), entries };
+    entries.catch(forget);
+    return entries;
+  };
+  return { list, forget };
+}
+
+/** Copies the snapshots that the folder has; returns how many. */
+async function copySnapshots(sha256s: readonly string[], from: SnapshotFolder, to: SnapshotTable): Promise<number> {
+  let copied = 0;
+  for (const sha256 of sha256s) {
+    const found = await from.read(sha256);
+    if (typeof found === 'string') continue;
+    await to.write(sha256, bytesOf(found));
+    copied++;
+  }
+  return copied;
 }
 
 const noteFailedCopy = (log: Log | undefined) => (error: unknown) =>

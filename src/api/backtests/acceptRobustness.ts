@@ -1,11 +1,11 @@
 // Acceptance of robustness checks: whether the backtest can be checked, and the shards the check is run in.
 import type { Queryable } from '../../db/connect.ts';
-import { findCheckedBacktest } from '../../db/robustness.ts';
+import { findCheckedBacktest, type CheckedBacktest } from '../../db/robustness.ts';
 import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
 import type { NewSweep } from '../../db/sweeps.ts';
 import { runCountOf, stepsOf } from '../../engine/index.ts';
 import type { BacktestConfig, RobustnessJob, RobustnessSpec } from '../../engine/index.ts';
-import { TIER_LIMITS } from '../../tiers.ts';
+import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { problem } from '../http/problems.ts';
 import { notFound } from '../http/routeSchemas.ts';
@@ -21,12 +21,7 @@ export async function acceptCheck(
   backtestId: string,
   robustness: RobustnessSpec,
 ): Promise<NewSweep> {
-  const backtest = await findCheckedBacktest(sql, caller.workspaceId, backtestId);
-  if (backtest === undefined) throw notFound('backtest', backtestId);
-  if (backtest.status !== 'completed')
-    throw problem('NOT_FOUND', {
-      message: `The backtest is ${backtest.status}; only the robustness of a completed one can be checked.`,
-    });
+  const backtest = await requireCheckable(sql, caller.workspaceId, backtestId);
   const [version] = await findVersions(sql, caller.workspaceId, [backtest.strategyVersionId]);
   if (version === undefined) throw notFound('strategy version', backtest.strategyVersionId);
   const config = backtest.config as BacktestConfig;
@@ -35,14 +30,7 @@ export async function acceptCheck(
     spec: robustness,
   };
   const runs = runCountOf(job);
-  const limit = TIER_LIMITS[caller.tier].sweepVariants;
-  if (runs > limit)
-    throw problem('TIER_LIMIT_REACHED', {
-      message:
-        `This check takes ${runs} runs; the ${caller.tier} tier allows ${limit}. Ask for fewer samples or fewer ` +
-        'analyses.',
-      extras: { limitName: 'sweepVariants', limit, usage: runs },
-    });
+  refuseManyRuns(runs, caller.tier);
   const stepCount = stepsOf(job).length;
   return {
     backtestId,
@@ -54,6 +42,25 @@ export async function acceptCheck(
     indexes: stepCount,
     shards: stepShards(job, stepCount, backtest.bars + COST_PER_RUN),
   };
+}
+
+async function requireCheckable(sql: Queryable, workspaceId: string, backtestId: string): Promise<CheckedBacktest> {
+  const backtest = await findCheckedBacktest(sql, workspaceId, backtestId);
+  if (backtest === undefined) throw notFound('backtest', backtestId);
+  if (backtest.status === 'completed') return backtest;
+  throw problem('NOT_FOUND', {
+    message: `The backtest is ${backtest.status}; only the robustness of a completed one can be checked.`,
+  });
+}
+
+function refuseManyRuns(runs: number, tier: Tier): void {
+  const limit = TIER_LIMITS[tier].sweepVariants;
+  if (runs <= limit) return;
+  const advice = 'Ask for fewer samples or fewer analyses.';
+  throw problem('TIER_LIMIT_REACHED', {
+    message: `This check takes ${runs} runs; the ${tier} tier allows ${limit}. ${advice}`,
+    extras: { limitName: 'sweepVariants', limit, usage: runs },
+  });
 }
 
 /** Consecutive steps of about a second together. */

@@ -27,18 +27,9 @@ export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutc
   const of = (analysis: RobustnessAnalysis): StepOutcome[] =>
     outcomes.filter((_, at) => steps[at].analysis === analysis);
   const results: { readonly [Analysis in RobustnessAnalysis]: () => RobustnessAnalyses[Analysis] } = {
-    lookAheadAudit: () => {
-      const [outcome] = of('lookAheadAudit');
-      return outcome.kind === 'lookAheadAudit' ? outcome.value : unexpected(outcome);
-    },
-    warmUpAudit: () => {
-      const [outcome] = of('warmUpAudit');
-      return outcome.kind === 'warmUpAudit' ? outcome.value : unexpected(outcome);
-    },
-    monteCarlo: () => {
-      const [outcome] = of('monteCarlo');
-      return outcome.kind === 'monteCarlo' ? outcome.value : unexpected(outcome);
-    },
+    lookAheadAudit: () => valueOf('lookAheadAudit', of('lookAheadAudit')[0]),
+    warmUpAudit: () => valueOf('warmUpAudit', of('warmUpAudit')[0]),
+    monteCarlo: () => valueOf('monteCarlo', of('monteCarlo')[0]),
     blockBootstrap: () => ({
       blockBars: spec.blockBars ?? defaultBlockBars(first.bars),
       ...sampledRuns(of('blockBootstrap')),
@@ -72,6 +63,15 @@ export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutc
 
 function unexpected({ kind }: StepOutcome): never {
   throw new Error(`A step gave ${kind}.`);
+}
+
+/** What the only step of an analysis found. */
+function valueOf<Analysis extends 'lookAheadAudit' | 'warmUpAudit' | 'monteCarlo'>(
+  analysis: Analysis,
+  outcome: StepOutcome,
+): RobustnessAnalyses[Analysis] {
+  if (outcome.kind !== analysis || !('value' in outcome)) return unexpected(outcome);
+  return outcome.value as RobustnessAnalyses[Analysis];
 }
 
 const runOf = (outcome: StepOutcome): RunNumbers | null =>

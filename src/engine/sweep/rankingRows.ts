@@ -86,17 +86,7 @@ export function joinRankingRows(shards: RankingRows[]): RankingRows {
   shards.length = 0;
   ordered.forEach((rows, shard) => (ordered[shard] = { ...rows, ...NO_COLUMNS }));
   let next = 0;
-  const join = (): Float64Array => {
-    const at = next++;
-    const joined = new Float64Array(new SharedArrayBuffer(8 * columns.reduce((sum, own) => sum + own[at].length, 0)));
-    let row = 0;
-    for (const own of columns) {
-      joined.set(own[at], row);
-      row += own[at].length;
-      own[at] = EMPTY;
-    }
-    return joined;
-  };
+  const join = (): Float64Array => joinColumn(columns, next++);
   return {
     // In the order of columnsOf.
     indexes: join(),
@@ -115,6 +105,18 @@ export function joinRankingRows(shards: RankingRows[]): RankingRows {
       return first ?? null;
     }),
   };
+}
+
+/** Column `at` of all shards in one, which is then empty in each of them. */
+function joinColumn(columns: readonly Float64Array[][], at: number): Float64Array {
+  const joined = new Float64Array(new SharedArrayBuffer(8 * columns.reduce((sum, own) => sum + own[at].length, 0)));
+  let row = 0;
+  for (const own of columns) {
+    joined.set(own[at], row);
+    row += own[at].length;
+    own[at] = EMPTY;
+  }
+  return joined;
 }
 
 /** Best first, each point once; ties keep the first variant, as `bestRows` does within a shard. */
