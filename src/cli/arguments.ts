@@ -26,6 +26,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** A UUID, in small letters. @throws InvalidArgumentError */
 export function uuid(text: string): string {
   if (!isUuid(text)) {
     throw new InvalidArgumentError(
@@ -35,6 +36,7 @@ export function uuid(text: string): string {
   return text.toLowerCase();
 }
 
+/** Anything with one @ in it, of at most 320 characters. @throws InvalidArgumentError */
 export function email(text: string): string {
   if (!/^[^\s@]+@[^\s@]+$/.test(text) || text.length > 320) throw new InvalidArgumentError('Give an e-mail address.');
   return text;

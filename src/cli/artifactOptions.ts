@@ -53,6 +53,7 @@ function artifactFile(name: ArtifactName): (path: string) => ArtifactFile {
   };
 }
 
+/** The paths of all files that were asked for. */
 export const artifactPaths = (options: ArtifactOptions): string[] =>
   ARTIFACT_NAMES.flatMap((name) => options[name]?.path ?? []);
 

@@ -69,6 +69,7 @@ export function printTable<Row>(columns: readonly TableColumn<Row>[], rows: read
   process.stdout.write(formatTable(columns, rows, process.stdout.isTTY));
 }
 
+/** Aligned columns with titles for a terminal; else lines of cells with tabs between them, without titles. */
 export function formatTable<Row>(
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],

@@ -240,6 +240,7 @@ function sourceEntry(stored: readonly CatalogEntry[], timeframe: StoredTimeframe
   return source && byTimeframe.get(source);
 }
 
+/** The entry of a series whose bars `report` describes and whose snapshot is `sha256`. */
 export function entryOf(symbol: string, report: ImportReport, sha256: string, instrument: Instrument): CatalogEntry {
   const { timeframe, bars, start, end, gaps, missingBars } = report;
   return {

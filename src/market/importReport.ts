@@ -46,6 +46,7 @@ export interface BarsTable {
   readonly sourceFile?: string;
 }
 
+/** What the bars are: their extent, gaps, trading calendar and outliers. There must be at least one. */
 export function summarizeSeries(columns: SnapshotColumns, timeframe: StoredTimeframe): SeriesSummary {
   const { time } = columns;
   return {

@@ -7,6 +7,7 @@ interface SimilarSymbol {
   readonly isSpelling: boolean;
 }
 
+/** The stored symbol that was meant: the same in another spelling, else the nearest; undefined: none is near. */
 export function similarSymbol(symbol: string, stored: readonly string[]): SimilarSymbol | undefined {
   const same = stored.find((each) => withoutSpelling(each) === withoutSpelling(symbol));
   if (same !== undefined) return { symbol: same, isSpelling: true };

@@ -32,6 +32,7 @@ export function linksOf(id: string): Record<string, string> {
   };
 }
 
+/** `pct` is a fraction from 0 to 1. */
 export function progressOf(backtest: BacktestState): z.input<typeof Progress> {
   const { status, barsDone, barsTotal, queuePosition } = backtest;
   const phase = isTerminal(status)

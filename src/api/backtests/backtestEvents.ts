@@ -3,6 +3,7 @@ import { findBacktestState, type BacktestState } from '../../db/backtests.ts';
 import type { Sql } from '../../db/connect.ts';
 import { progressOf } from './backtestBodies.ts';
 
+/** How `followRoute` reads a backtest, and what an event says of it. */
 export const followed = (sql: Sql) => ({
   read: (workspaceId: string, id: string) => findBacktestState(sql, workspaceId, id),
   dataOf: (backtest: BacktestState): string =>

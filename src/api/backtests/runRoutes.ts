@@ -37,6 +37,7 @@ interface Following<Row> {
   readonly dataOf: (row: Row) => string;
 }
 
+/** GET …/:id/events of runs of one kind, as server-sent events. */
 export function followRoute<Row extends { readonly status: RunStatus }>(
   app: App,
   { path, what, tag }: RunKind,
@@ -76,6 +77,7 @@ interface Deletion {
   readonly remove: (workspaceId: string, id: string) => Promise<'deleted' | 'open' | undefined>;
 }
 
+/** DELETE …/:id of runs of one kind that have ended. */
 export function deleteRoute(
   app: App,
   sql: Sql,

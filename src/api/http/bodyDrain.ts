@@ -16,6 +16,7 @@ interface BodyDrain {
   read(body: Readable): void;
 }
 
+/** @param bytesPerTick the most that all bodies together are read per TICK_MS */
 export function createBodyDrain(bytesPerTick = (BYTES_PER_SECOND * TICK_MS) / 1_000): BodyDrain {
   /** The bodies that wait for a turn, in order. */
   const waiting = new Set<Readable>();

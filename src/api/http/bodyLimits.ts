@@ -61,6 +61,7 @@ export function limitBodies(app: App): void {
   });
 }
 
+/** PAYLOAD_TOO_LARGE, with the limit of this route and tier. */
 export function bodyTooLarge(request: FastifyRequest): ProblemError {
   const limitName = request.routeOptions.config.body ?? 'actionBytes';
   const limit = bodyLimitOf(request);

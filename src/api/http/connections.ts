@@ -29,6 +29,7 @@ export const HTTP_OPTIONS = {
   connectionsCheckingInterval: CHECK_EVERY_MS,
 } as const;
 
+/** Bounds the number of connections, and how long each may go on with a body that is refused. */
 export function boundConnections(app: App): void {
   app.server.maxConnections = MAX_CONNECTIONS;
   // The framework closes the connection under a body that it refuses unread, and the client sees a broken pipe instead

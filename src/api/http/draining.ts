@@ -8,6 +8,7 @@ declare module 'fastify' {
   }
 }
 
+/** When the process begins to stop: ends waiting answers, and closes each connection with its next answer. */
 export function drainGracefully(app: App): void {
   const controller = new AbortController();
   app.decorate('drainSignal', controller.signal);

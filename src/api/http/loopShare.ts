@@ -35,6 +35,10 @@ function processorMs(): number {
   return (user + system) / 1_000;
 }
 
+/**
+ * @param now ms; for tests
+ * @param usedMs processor time of this thread so far, in ms; for tests
+ */
 export function createLoopShare(
   now: () => number = () => performance.now(),
   usedMs: () => number = processorMs,

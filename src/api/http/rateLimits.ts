@@ -50,6 +50,7 @@ interface RateLimits {
   settle(): Promise<void>;
 }
 
+/** @param now ms since 1970; for tests */
 export const createRateLimits = (
   services: Pick<Services, 'sql' | 'log'>,
   now: () => number = () => Date.now(),

@@ -21,6 +21,7 @@ export interface Template {
   readonly suggestedConfig: Json;
 }
 
+/** The members of a request that creates a strategy from the template. */
 export const payloadsOf = ({ settings, strategyAst, signalGraph }: Template): Payloads => ({
   settings,
   ...(strategyAst && { strategyAst }),

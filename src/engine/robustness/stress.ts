@@ -48,6 +48,7 @@ export function slippageLevels({ config }: BacktestTask): StressLevel[] {
     : MULTIPLIERS.map((multiplier) => ({ multiplier }));
 }
 
+/** The task with its slippage multiplied, or with slippage in basis points where it has none. */
 export function withSlippage(task: BacktestTask, level: StressLevel): BacktestTask {
   const { slippage } = resolveConfig(task.config).execution;
   return withExecution(task, { slippage: stressed(slippage, level) });
@@ -68,6 +69,7 @@ function stressed(slippage: Slippage, level: StressLevel): Slippage {
 /** Bars by which the start is moved; results that depend on the first trade differ by them. */
 export const START_SHIFTS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] as const;
 
+/** The task with its range begun at `start`, ms UTC. */
 export const startingAt = (task: BacktestTask, start: number): BacktestTask => ({
   ...task,
   config: { ...task.config, range: { ...task.config.range, start } },

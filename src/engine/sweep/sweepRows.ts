@@ -28,6 +28,7 @@ export interface VariantFailures {
 }
 export const MAX_FAILURES_KEPT = 20;
 
+/** The values of a metric, one per row; NaN where a row has none. It must be one of the kept columns. */
 export const metricOf = (rows: Pick<SweepRows, 'metrics'>, key: FlatKey): Float64Array => {
   const found = rows.metrics.find((metric) => metric.key === key);
   if (found === undefined) throw new Error(`The rows have no metric ${key}.`);

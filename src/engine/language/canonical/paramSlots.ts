@@ -7,6 +7,7 @@ const CLOSE = '\uE001';
 /** A slot in a text, with the quotes that JSON puts around it. */
 const IN_TEXT = new RegExp(`"?${OPEN}(\\d+)${CLOSE}"?`);
 
+/** Whether a text contains the beginning of a slot. */
 export const hasSlots = (text: string): boolean => text.includes(OPEN);
 
 /** Stands for a number, as its type claims. Texts and keys that are made of it contain its name. */

@@ -188,7 +188,9 @@ const MAX_TEXT_DEPTH = 8;
 /** An expression as a person would write it, in at most 160 characters: for rule texts, samples and explain. */
 export const textOf = (expression: RunnableExpression): string => shortened(wholeTextOf(expression));
 
+/** The same, however long. */
 export const wholeTextOf = (expression: RunnableExpression): string => writeText(expression, 0);
+/** A text of at most 160 characters, the last of which is … where more was cut off. */
 export const shortened = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`);
 
 function writeText(expression: RunnableExpression, depth: number): string {

@@ -30,6 +30,7 @@ export interface SweepPageAssets {
   readonly script: string;
 }
 
+/** The report of a sweep, a page of HTML that needs no other file. */
 export function sweepPage(
   context: SweepContext,
   rows: RankingRows,
