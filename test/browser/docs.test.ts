@@ -49,3 +49,24 @@ it.runIf(canBrowse)('shows every operation and real examples on /docs/api to ano
     await browser.close();
   }
 });
+
+it.runIf(canBrowse)('is worked by keyboard: the first Tab skips the links to the other guides', async () => {
+  await using api = await createApiApp();
+  await api.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = api.app.server.address() as AddressInfo;
+  const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
+  try {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await page.goto(`http://127.0.0.1:${port}/docs/problems.md`);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    expect(await page.evaluate('document.activeElement.getBoundingClientRect().top')).toBeGreaterThanOrEqual(0);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    // A table that is wider than the screen takes the focus, so that the arrows scroll it.
+    const focused = await page.evaluate(`[document.activeElement.tagName, !!document.activeElement.closest('main')]`);
+    expect(focused).toEqual(['TABLE', true]);
+  } finally {
+    await browser.close();
+  }
+});

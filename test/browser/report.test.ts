@@ -64,6 +64,33 @@ describe.runIf(canBrowse)('the report', () => {
     });
   });
 
+  it('is worked by keyboard: Tab passes the headings and one row of the trades, and the arrows go on', async () => {
+    const { page, faults } = await open('a desktop');
+    const focused = () => page.evaluate(`[document.activeElement.tagName, document.activeElement.dataset.trade ?? '']`);
+    const rows = page.locator('tr[data-trade]');
+    const tradeOf = (at: number) => rows.nth(at).getAttribute('data-trade');
+    const heading = page.locator('table.trades th', { hasText: 'Profit' });
+    await heading.focus();
+    await page.keyboard.press('Enter');
+    expect(await heading.getAttribute('aria-sort')).toBe('descending');
+    await page.keyboard.press(' ');
+    expect(await heading.getAttribute('aria-sort')).toBe('ascending');
+    await page.locator('table.trades th').last().focus();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toEqual(['TR', expect.any(String)]);
+    await page.keyboard.press('End');
+    const last = (await rows.count()) - 1;
+    expect(await focused()).toEqual(['TR', await tradeOf(last)]);
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('tr.chosen').getAttribute('data-trade')).toBe(await tradeOf(last - 1));
+    expect(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid');
+    // The next stop is a link below the table, not another of its rows.
+    await page.keyboard.press('Tab');
+    expect(await focused()).toEqual(['A', '']);
+    expect(faults).toEqual([]);
+  });
+
   it('shows a trade in the charts when its row is clicked, and sorts by a column', async () => {
     const { page, faults } = await open('a desktop');
     const legend = () => page.locator('#legend').textContent();

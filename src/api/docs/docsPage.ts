@@ -77,8 +77,9 @@ function html(title: string, pages: readonly Page[], body: string): string {
 <link rel="icon" href="/docs/icon.svg">
 </head>
 <body>
-<nav><a href="/docs">Candlepool</a>${links.join('')} <a href="/docs/api/">API reference</a></nav>
-<main>
+<a class="skip" href="#content">Skip to the content</a>
+<nav aria-label="Guides"><a href="/docs">Candlepool</a>${links.join('')} <a href="/docs/api/">API reference</a></nav>
+<main id="content" tabindex="-1">
 ${body}
 </main>
 </body>

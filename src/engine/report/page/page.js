@@ -321,12 +321,31 @@
 
   const trades = document.querySelector('table.trades');
   if (trades !== null) {
-    trades.tBodies[0].addEventListener('click', ({ target }) => showTrade(target.closest('tr')));
-    trades.tBodies[0].addEventListener(
-      'keydown',
-      ({ key, target }) => key === 'Enter' && showTrade(target.closest('tr')),
-    );
+    const [body] = trades.tBodies;
+    body.addEventListener('click', ({ target }) => showTrade(target.closest('tr')));
     trades.tHead.addEventListener('click', ({ target }) => sortBy(target.closest('th')));
+    // Tab reaches the headings and one row, from which the arrows go on: thousands of rows would be in the way.
+    for (const heading of trades.tHead.rows[0].cells) heading.tabIndex = 0;
+    body.rows[0].tabIndex = 0;
+    trades.addEventListener('keydown', (event) => {
+      const { key, target } = event;
+      const next = target.parentNode === body ? rowAfter(target, key) : null;
+      if (next) {
+        target.tabIndex = -1;
+        next.tabIndex = 0;
+        next.focus();
+      } else if (key === 'Enter' || key === ' ') target.click();
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  /** The row that a key goes to; null: it is no such key, or there is no row there. */
+  function rowAfter(row, key) {
+    if (key === 'ArrowDown') return row.nextElementSibling;
+    if (key === 'ArrowUp') return row.previousElementSibling;
+    if (key === 'Home') return row.parentNode.firstElementChild;
+    return key === 'End' ? row.parentNode.lastElementChild : null;
   }
 
   function showTrade(row) {

@@ -23,7 +23,8 @@ export function tradesSection(
     left === 0
       ? `All ${count(total)} closing fills, newest first.`
       : `The last ${count(shown.length)} of ${count(total)} closing fills, newest first; the trades artifact has all.`;
-  const note = `${which} Times are UTC. Click a row to see it in the chart, or a heading to sort.`;
+  const use = 'Click a row to see it in the chart, or a heading to sort; by keyboard, use Tab, the arrows and Enter.';
+  const note = `${which} Times are UTC. ${use}`;
   const rows = shown.map((trade, index) => rowOf(trade, index, precision)).toReversed();
   return section({ id: 'trades', title, note }, table(headingsOf(units), rows, trusted(' class="trades"')));
 }
@@ -64,7 +65,7 @@ function rowOf(trade: TradeRow, index: number, { price, money, quantity, time }:
     ].map((text) => html`<td>${text}</td>`),
     html`<td class="text">${EXIT_WORDS[trade.exitReason]}</td>`,
   ];
-  return html`<tr data-trade="${index}" tabindex="0">
+  return html`<tr data-trade="${index}">
     <td>${trade.positionId}</td>
     ${cells}
   </tr>`;

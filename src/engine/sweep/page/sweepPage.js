@@ -50,6 +50,7 @@ const table = (head, rows, texts = []) => {
   line(head, 'th');
   for (const row of rows) line(row, 'td');
   const scroll = element('div', undefined, 'scroll');
+  scroll.tabIndex = 0;
   scroll.append(made);
   return scroll;
 };
