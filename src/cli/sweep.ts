@@ -138,13 +138,11 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
 /** @throws CommandError when the file is one that another option takes. */
 function refuseOtherFile(path: string, content: Readonly<Record<string, unknown>>): void {
   const holds = (...names: string[]): boolean => names.some((name) => name in content);
-  const [what, option] = holds('strategyAst', 'signalGraph', 'protocol')
-    ? ['a strategy', 'strategy']
-    : holds('signalInstrument', 'initialBalance', 'execution')
-      ? ['the config of a backtest', 'config']
-      : [];
-  if (what === undefined) return;
-  throw new CommandError(`${path} holds ${what}, not a space: give it as --${option}.`, 'SWEEP_INVALID');
+  const refuse = (what: string, option: string): never => {
+    throw new CommandError(`${path} holds ${what}, not a space: give it as --${option}.`, 'SWEEP_INVALID');
+  };
+  if (holds('strategyAst', 'signalGraph', 'protocol')) refuse('a strategy', 'strategy');
+  if (holds('signalInstrument', 'initialBalance', 'execution')) refuse('the config of a backtest', 'config');
 }
 
 /**

@@ -185,18 +185,18 @@ function unitOfStep(numbers: Float64Array, largest: number): TimeUnit | null {
 }
 
 function refuseTime(text: string, row: number, refusals: RefusalList): void {
-  // 03/01/2024 is the first of March in one country and the third of January in another.
-  const why = SLASHED.test(text)
-    ? ' that is read, since its day and month could be swapped'
-    : SHORT_YEAR.test(text)
-      ? ' that is read, since its year has two digits'
-      : '';
-  const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is not a time${why}`;
+  const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is not a time${whyNotRead(text)}`;
   refusals.add(
     'TIME_UNREADABLE',
     row,
     `${fault}; write ISO 8601 (2024-01-31T15:00Z) or a Unix time in s, ms, us or ns`,
   );
+}
+
+function whyNotRead(text: string): string {
+  // 03/01/2024 is the first of March in one country and the third of January in another.
+  if (SLASHED.test(text)) return ' that is read, since its day and month could be swapped';
+  return SHORT_YEAR.test(text) ? ' that is read, since its year has two digits' : '';
 }
 
 /** @returns the clock reading as if it were UTC, and the offset written beside it (null: none). */

@@ -35,15 +35,16 @@ export function linksOf(id: string): Record<string, string> {
 /** `pct` is a fraction from 0 to 1. */
 export function progressOf(backtest: BacktestState): z.input<typeof Progress> {
   const { status, barsDone, barsTotal, queuePosition } = backtest;
-  const phase = isTerminal(status)
-    ? 'done'
-    : status === 'queued'
-      ? 'queued'
-      : barsTotal > 0
-        ? 'simulating'
-        : 'starting';
-  const pct = status === 'completed' ? 1 : barsTotal > 0 ? Math.min(1, barsDone / barsTotal) : 0;
-  return { phase, pct, barsDone, barsTotal, queuePosition };
+  const doneOfTotal = barsTotal > 0 ? Math.min(1, barsDone / barsTotal) : 0;
+  const pct = status === 'completed' ? 1 : doneOfTotal;
+  return { phase: phaseOf(backtest), pct, barsDone, barsTotal, queuePosition };
+}
+
+/** `barsTotal` is 0 until the run has begun to read bars. */
+function phaseOf({ status, barsTotal }: BacktestState): z.input<typeof Progress>['phase'] {
+  if (isTerminal(status)) return 'done';
+  if (status === 'queued') return 'queued';
+  return barsTotal > 0 ? 'simulating' : 'starting';
 }
 
 const SUMMARY = '/result/summaryJson';

@@ -56,13 +56,9 @@ export function verdictOf(found: Overfitting, hasBest: boolean, workspace: Works
     const alone = `By its Sharpe ratio alone it would pass: ${sharpe}.`;
     return { code: 'luck', text: `Treat the best variant as luck: ${choice ?? untested}. ${alone}` };
   }
-  const other =
-    choice === null
-      ? ` ${upperFirst(untested)}.`
-      : isStable
-        ? ` It does pass the test on other days: ${choice}.`
-        : ` It fails the test on other days, too: ${choice}.`;
-  return { code: 'luck', text: `Treat the best variant as luck: ${sharpe}.${other}${trackRecord(found)}` };
+  const result = isStable ? 'It does pass the test on other days' : 'It fails the test on other days, too';
+  const other = choice === null ? upperFirst(untested) : `${result}: ${choice}`;
+  return { code: 'luck', text: `Treat the best variant as luck: ${sharpe}. ${other}.${trackRecord(found)}` };
 }
 
 function whyNothing({ trials }: Overfitting, hasBest: boolean): string {

@@ -50,15 +50,25 @@ function basisPoints(owner: Members, name: string, value: string): NumberMeant |
 /** An amount of money with its currency or in thousands, or a leverage with its x. */
 function amountMeant(owner: Members, name: string, value: string): NumberMeant | undefined {
   const isAmount = AMOUNTS.has(name) || (name === 'value' && owner.mode === 'fixed_cash');
-  const text = isAmount
-    ? value.replace(/^\s*[$€£]\s*/, '').replace(/\s*(?:[$€£]|USD[TC]?|EUR|GBP)\s*$/i, '')
-    : name === 'leverage'
-      ? value.replace(/\s*x\s*$/i, '').replace(/^\s*1\s*:\s*/, '')
-      : value;
-  if (!isAmount && text === value) return undefined;
-  const [, thousands] = (isAmount && /^\s*(\d{1,6}(?:\.\d{1,3})?)\s*k\s*$/i.exec(text)) || [];
-  const number = thousands === undefined ? numericText(text) : Number((Number(thousands) * 1000).toPrecision(12));
-  if (number === undefined || (text === value && thousands === undefined)) return undefined;
-  return { value: number, advice: `Write ${number}: the number alone.` };
+  if (isAmount) {
+    const text = value.replace(/^\s*[$€£]\s*/, '').replace(/\s*(?:[$€£]|USD[TC]?|EUR|GBP)\s*$/i, '');
+    return thousandsMeant(text) ?? numberAlone(text, value);
+  }
+  if (name !== 'leverage') return undefined;
+  return numberAlone(value.replace(/\s*x\s*$/i, '').replace(/^\s*1\s*:\s*/, ''), value);
 }
+
+function thousandsMeant(text: string): NumberMeant | undefined {
+  const [, thousands] = /^\s*(\d{1,6}(?:\.\d{1,3})?)\s*k\s*$/i.exec(text) ?? [];
+  return thousands === undefined ? undefined : bareNumber(Number((Number(thousands) * 1000).toPrecision(12)));
+}
+
+/** The number that is left of a text without its unit; undefined where it had none. */
+function numberAlone(rest: string, text: string): NumberMeant | undefined {
+  const number = rest === text ? undefined : numericText(rest);
+  return number === undefined ? undefined : bareNumber(number);
+}
+
+const bareNumber = (number: number): NumberMeant => ({ value: number, advice: `Write ${number}: the number alone.` });
+
 const AMOUNTS: ReadonlySet<string> = new Set(['initialBalance', 'minCumulativeNotional']);
