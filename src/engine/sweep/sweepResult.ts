@@ -71,13 +71,9 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
   const values = metricOf(rows, key);
   const scores = scoresOf(space, rows, key, sign);
   const places = rows.top.map(({ variant }) => rows.indexes.indexOf(variant));
-  const points = pointsOf(space, rows);
-  const trials = points === null ? rows.indexes.length : new Set(points).size;
-  // A repeated run is no neighbor, and the median row is that of the points: where tpe went most says nothing of them.
-  const firstRuns = points === null ? scores : scoresOfFirst(points, scores);
+  const { trials, firstRuns, median } = distinctPoints(space, rows, scores);
   const variance = varianceOf(rows.dailySharpe);
   const ranked = scores.reduce((count, score) => count + (score === score ? 1 : 0), 0);
-  const median = percentile(firstRuns.filter((score) => score === score).sort(), 50) ?? NaN;
   const samples = rows.top.map((row) => sampleOf(context, row));
   const deflate = (sample: SharpeSample | null, count: number): number | null =>
     sample === null ? null : probabilisticSharpe(sample, expectedMaximum(count, variance));
@@ -114,6 +110,26 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
     heatmap: heatmapOfBest(space, rows, values, marginals, sign),
     walkForward: walkForwardOf(context, rows),
     curves: samples.slice(0, CURVES).flatMap((each) => (each === null ? [] : [each.curve])),
+  };
+}
+
+interface DistinctPoints {
+  /** How many points were run. */
+  readonly trials: number;
+  /** The score of each row, and NaN where an earlier row has the same point. */
+  readonly firstRuns: Float64Array;
+  /** Of `firstRuns`; NaN where no row has a score. */
+  readonly median: number;
+}
+
+/** A repeated run is no neighbor, and the median row is that of the points: where tpe went most says nothing of them. */
+function distinctPoints(space: Space, rows: RankingRows, scores: Float64Array): DistinctPoints {
+  const points = pointsOf(space, rows);
+  const firstRuns = points === null ? scores : scoresOfFirst(points, scores);
+  return {
+    trials: points === null ? rows.indexes.length : new Set(points).size,
+    firstRuns,
+    median: percentile(firstRuns.filter((score) => score === score).sort(), 50) ?? NaN,
   };
 }
 
