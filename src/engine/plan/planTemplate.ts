@@ -46,6 +46,7 @@ function slottedText(node: RunnableExpression): string {
 }
 
 /**
+ * The plan with slots for params, made again as long as one more param turns out to decide its form.
  * @param values what the params stand for in one run
  * @param needed params whose values decide the form of the plan: more are added as they are found
  * @returns undefined when the strategy has issues with these values

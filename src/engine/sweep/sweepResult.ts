@@ -122,7 +122,9 @@ interface DistinctPoints {
   readonly median: number;
 }
 
-/** A repeated run is no neighbor, and the median row is that of the points: where tpe went most says nothing of them. */
+/**
+ * A repeated run is no neighbor, and the median row is that of the points: where tpe went most says nothing of them.
+ */
 function distinctPoints(space: Space, rows: RankingRows, scores: Float64Array): DistinctPoints {
   const points = pointsOf(space, rows);
   const firstRuns = points === null ? scores : scoresOfFirst(points, scores);
