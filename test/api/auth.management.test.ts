@@ -269,7 +269,11 @@ describe('management with a JWT', () => {
   ])('answers %s with 401 JWT_INVALID', async (_name, headers) => {
     const response = await list(headers);
     expect(response.statusCode).toBe(401);
-    expect(response.json()).toMatchObject({ code: 'JWT_INVALID', message: 'Missing or invalid access token.' });
+    expect(response.json()).toMatchObject({
+      code: 'JWT_INVALID',
+      message: 'Missing or invalid access token.',
+      nextSteps: [expect.stringContaining('"candlepool token"')],
+    });
   });
 
   it.each([

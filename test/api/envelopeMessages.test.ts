@@ -180,6 +180,13 @@ describe('a message about the shape of a request', () => {
     ]);
   });
 
+  it('says where several backtests go', () => {
+    const found = issues(CreateBacktestBody, { items: [] });
+    expect(found.find(({ path }) => path === '/items')).toMatchObject({
+      suggestion: 'Send several backtests to POST /public/v1/backtests/batch.',
+    });
+  });
+
   it('says that a bare list is the "items" of a batch', () => {
     const sent = [{ strategyVersionId: 'x', config: {} }];
     expect(issuesOfZod(BatchBody.safeParse(sent).error!.issues, '', sent, Object.keys(BatchBody.shape))).toMatchObject([

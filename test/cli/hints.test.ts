@@ -34,6 +34,19 @@ describe('a misspelled option', () => {
   });
 });
 
+it.each([
+  [['validate', 'a.json'], '"a.json" stands without an option. Write --strategy a.json.'],
+  [
+    ['backtest', 'a.json', 'my config.json'],
+    '"a.json" and "my config.json" stand without an option. Write --strategy a.json --config "my config.json".',
+  ],
+  [['data', 'show', 'SPX'], '"SPX" stands without an option. Write --symbol SPX --timeframe <timeframe>.'],
+  [['validate', '--strategy', 'a.json', 'b'], '"b" stands without an option; remove it, or name the option.'],
+])('says which options the arguments of %j belong to', async (args, message) => {
+  const { code, stderr } = await callCommand(args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`error: ${message}\n`)]);
+});
+
 it('names all missing required options at once', async () => {
   const { code, stderr } = await callCommand(['backtest']);
   expect(code).toBe(2);

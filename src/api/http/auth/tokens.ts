@@ -51,7 +51,12 @@ export function createTokenCheck(sql: Sql, config: Config): TokenCheck {
   };
 }
 
-const invalidToken = () => problem('JWT_INVALID', { message: 'Missing or invalid access token.' });
+const GET_TOKEN =
+  'Send Authorization: Bearer <JWT> of an owner or admin: from your identity provider, or as "candlepool token" ' +
+  'prints it on the host of the service. An API key works under /public/v1 only.';
+
+const invalidToken = () =>
+  problem('JWT_INVALID', { message: 'Missing or invalid access token.', extras: { nextSteps: [GET_TOKEN] } });
 
 interface LocalToken {
   readonly subject: string;
