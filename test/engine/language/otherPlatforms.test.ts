@@ -157,6 +157,12 @@ describe('a member of another platform is told where it belongs:', () => {
     expect(error.suggestion).toContain('{"kind": "time_window", "between": {"from": "09:30", "to": "16:00"}}');
   });
 
+  it('request.security in place of an indicator', () => {
+    const call = { kind: 'indicator', indicator: 'request.security', args: {} };
+    const [error] = errorsOf(strategyOf({ kind: 'compare', op: 'gt', left: call, right: call }));
+    expect(error.suggestion).toContain('with `timeframe` on its market, indicator and pattern nodes');
+  });
+
   it('the time in place of a condition', () => {
     const [error, ...others] = errorsOf(strategyOf({ kind: 'time', field: 'hour' }));
     expect(error.suggestion).toMatch(/^Use \{"kind": "time_window", .*, or compare it: \{"kind": "compare"/);

@@ -236,15 +236,15 @@ describe('a patch repairs', () => {
 
 describe('no patch', () => {
   it.each<[string, Body, string]>([
+    [
+      'evaluates an entry written as text',
+      strategyOf(above, { entry: 'close > sma(close, 50)' }),
+      'Give an object with kind, trigger and action',
+    ],
     ['takes ticks for percent', strategyOf(above, { risk: { trail_offset: 50 } }), '"distancePercent": 2'],
     [
       'evaluates request.security',
       strategyOf({ ...above, left: "request.security(syminfo.tickerid, 'D', close)" }),
-      'with `timeframe` on its market, indicator and pattern nodes',
-    ],
-    [
-      'takes request.security for an indicator',
-      strategyOf(compared({ indicator: 'request.security', args: {} })),
       'with `timeframe` on its market, indicator and pattern nodes',
     ],
     ['guesses how a list of conditions is joined', strategyOf([above, above] as unknown as Json), 'all'],

@@ -255,6 +255,7 @@ export class Structure {
       options.map(expected).join(' or '),
       value,
       isRepair ? { value: numeric } : undefined,
+      isRepair ? undefined : OBJECT_ADVICE[name],
     );
   }
 
