@@ -158,8 +158,9 @@ export class Structure {
   /** @param written the name that the member has in the payload; undefined: it is absent */
   #field(field: Field, owner: Members, written: string | undefined, pointer: string): boolean {
     const { name, isRequired, isNullable } = field;
+    if (written === undefined && !isRequired) return true;
     const path = pointerTo(pointer, written ?? name);
-    if (written === undefined) return !isRequired || this.#report(path, missingMemberFault(field, path));
+    if (written === undefined) return this.#report(path, missingMemberFault(field, path));
     if (owner[written] !== null) return this.#member(field, owner, written, path);
     if (isNullable) return true;
     const fault = isRequired
