@@ -18,6 +18,30 @@ function repaired(sent: Body): Json {
 const action = { side: 'long', sizing: { mode: 'percent_equity', value: 95 } };
 const volumeAverage = { kind: 'indicator', indicator: 'sma', args: { length: 20, source: 'volume' } };
 
+describe('a habit from elsewhere is repaired:', () => {
+  const riskOf = (risk: Json): Json => repaired(strategyOf(above, { risk })).risk as Json;
+  const triggerOf = (trigger: Json): unknown => (repaired(strategyOf(trigger)).entry as Json).trigger;
+
+  it('the mode of a trailing stop and of a take-profit', () => {
+    expect(riskOf({ trailingStop: { type: 'percent', value: 2 } })).toEqual({ trailingStop: { distancePercent: 2 } });
+    expect(riskOf({ takeProfits: [{ mode: 'percent', value: 4, closePercent: 100 }] })).toEqual({
+      takeProfits: [{ triggerPercent: 4, closePercent: 100 }],
+    });
+  });
+
+  it('an earlier bar in brackets, but not one counted from the end', () => {
+    const earlier = { ...close, offset: 1 };
+    expect(triggerOf({ ...above, right: 'close[1]' })).toMatchObject({ right: earlier });
+    const [error] = errorsOf(strategyOf({ ...above, right: 'close[-1]' }));
+    expect(error.patch).toBeUndefined();
+  });
+
+  it('conditions joined by an operator without a kind', () => {
+    expect(triggerOf({ operator: 'AND', conditions: [above] })).toEqual({ kind: 'all', items: [above] });
+    expect(triggerOf({ op: 'or', conditions: [above] })).toEqual({ kind: 'any', items: [above] });
+  });
+});
+
 describe('a condition written as text', () => {
   it.each<[string, Json]>([
     ['close > sma(close, 5)', { ...above }],

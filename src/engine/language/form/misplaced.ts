@@ -37,6 +37,10 @@ export function expressionMeant(of: ExpressionType, value: unknown): Meant | und
   if ((MARKET_FIELDS as readonly string[]).includes(value)) return { value: { kind: 'market', field: value } };
   const call = columnMeant(value);
   if (call !== undefined) return { value: call };
+  // As in Pine; a negative index, as in Python, may count from the end.
+  const [, earlier, bars] = /^(\w{1,20})\[(\d{1,4})\]$/.exec(value) ?? [];
+  const read = earlier === undefined ? undefined : fieldMeant(earlier);
+  if (read?.kind === 'market') return { value: { kind: 'market', field: read.name, offset: Number(bars) } };
   const field = fieldMeant(withoutModule(value));
   return field && { value: { kind: field.kind, field: field.name } };
 }

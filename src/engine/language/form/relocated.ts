@@ -32,7 +32,7 @@ export function relocatedMembers(
     const fault = listedOperands(shape, value, name, pointer) ?? insideFault(shape, value, name, pointer, made);
     if (fault !== undefined) faults.set(name, fault);
   }
-  const members = [...operandsOfMath(shape, value, pointer), ...modeOfTrailing(shape, value, pointer)];
+  const members = [...operandsOfMath(shape, value, pointer), ...modeOfDistance(shape, value, pointer)];
   for (const [name, fault] of members) if (!renamed.has(name)) faults.set(name, fault);
   return faults;
 }
@@ -93,15 +93,15 @@ const OPERAND_NAMES: readonly (readonly [string, string])[] = [
   ['lhs', 'rhs'],
 ];
 
-/** A trailing stop with the mode of a stop loss: {"mode": "percent", "value": 2}. Its distances have names instead. */
-function modeOfTrailing(shape: ObjectShape, value: Members, pointer: string): ReadonlyMap<string, Fault> {
+/** A trailing stop or take-profit with the mode of a stop loss: {"mode": "percent", "value": 2}. Theirs have names. */
+function modeOfDistance(shape: ObjectShape, value: Members, pointer: string): ReadonlyMap<string, Fault> {
   const faults = new Map<string, Fault>();
-  const isFree = ['distancePercent', 'distanceAtr'].every(
-    (name) => shape.fields.has(name) && value[name] === undefined,
-  );
-  const { mode, value: distance } = value;
-  const isPercent = mode === 'percent' && typeof distance === 'number';
-  const isAtr = mode === 'atr' && distance === undefined;
+  const kinds = ['distance', 'trigger'].find((name) => shape.fields.has(`${name}Percent`));
+  const distance = `${kinds}Percent`;
+  const tag = value.mode === undefined ? 'type' : 'mode';
+  const isFree = kinds !== undefined && !Object.keys(value).some((name) => name.startsWith(kinds));
+  const isPercent = value[tag] === 'percent' && typeof value.value === 'number';
+  const isAtr = value[tag] === 'atr' && value.value === undefined;
   if (!isFree || (!isPercent && !isAtr)) return faults;
   const fault = (name: string, suggestion: string, step: PatchOperation): void =>
     void faults.set(name, {
@@ -110,10 +110,10 @@ function modeOfTrailing(shape: ObjectShape, value: Members, pointer: string): Re
       suggestion,
       patch: [step],
     });
-  fault('mode', 'Remove it.', { op: 'remove', path: pointerTo(pointer, 'mode') });
+  fault(tag, 'Remove it.', { op: 'remove', path: pointerTo(pointer, tag) });
   if (isPercent) {
-    const to = pointerTo(pointer, 'distancePercent');
-    fault('value', 'Write it as distancePercent.', { op: 'move', from: pointerTo(pointer, 'value'), path: to });
+    const to = pointerTo(pointer, distance);
+    fault('value', `Write it as ${distance}.`, { op: 'move', from: pointerTo(pointer, 'value'), path: to });
   }
   return faults;
 }

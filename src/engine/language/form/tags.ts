@@ -58,6 +58,8 @@ function missingTag(
   const [only, ...others] =
     findNearest === undefined ? [] : names.filter((name) => fitsShape(options.get(name)!, value, key));
   const fits = others.length === 0 ? only : undefined;
+  const byOperator = fits === undefined ? kindOfOperator({ key, options }, value, pointer) : undefined;
+  if (byOperator !== undefined) return byOperator;
   const fault: Fault = {
     code: 'MISSING_FIELD',
     message: `${key} is missing.`,
@@ -160,10 +162,19 @@ function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string
   return { fault };
 }
 
-/** An unknown kind whose operator says which it is: {"kind": "logical", "op": "and"}, {"kind": "binary", "op": ">"}. */
-function kindOfOperator({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
+/**
+ * An unknown kind, or none, whose operator says which it is: {"kind": "logical", "op": "and"}, {"kind": "binary", "op":
+ * ">"}, {"operator": "AND", "conditions": [ … ]}.
+ */
+function kindOfOperator(
+  { key, options }: Pick<Kinds, 'key' | 'options'>,
+  value: Members,
+  pointer: string,
+  tag?: string,
+): TagFault | undefined {
   const [name, op] = ['op', 'operator'].map((one) => [one, value[one]] as const).find(([, one]) => one) ?? [];
-  if (key !== 'kind' || name === undefined || typeof op !== 'string' || kindMeant(tag, options)) return undefined;
+  if (key !== 'kind' || name === undefined || typeof op !== 'string') return undefined;
+  if (tag !== undefined && kindMeant(tag, options)) return undefined;
   const joined = JOINED.get(op.toLowerCase());
   const kind = joined?.kind ?? operatorKind(op)?.kind;
   const fields = kind === undefined ? [] : [...(options.get(kind)?.fields.keys() ?? [])];
@@ -172,10 +183,10 @@ function kindOfOperator({ key, options }: Kinds, value: Members, pointer: string
   if (kind === undefined || fields.length === 0 || !Object.keys(value).some(isOperand)) return undefined;
   const removed = joined === undefined ? [] : ([{ op: 'remove', path: pointerTo(pointer, name) }] as const);
   const fault: Fault = {
-    code: 'UNKNOWN_NODE_KIND',
-    message: `Unknown ${key} ${shown(tag)}.`,
+    code: tag === undefined ? 'MISSING_FIELD' : 'UNKNOWN_NODE_KIND',
+    message: tag === undefined ? `${key} is missing.` : `Unknown ${key} ${shown(tag)}.`,
     suggestion: joined === undefined ? `Use kind "${kind}".` : `Use kind "${kind}", without ${name}.`,
-    patch: [...replaceBy(pointerTo(pointer, key), kind), ...removed],
+    patch: [{ op: tag === undefined ? 'add' : 'replace', path: pointerTo(pointer, key), value: kind }, ...removed],
   };
   return { fault };
 }
