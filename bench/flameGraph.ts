@@ -4,7 +4,9 @@ import type { Profiler } from 'node:inspector';
 interface Frame {
   readonly name: string;
   readonly place: string;
+  /** Samples in the function itself. */
   readonly self: number;
+  /** And in what it called. */
   readonly total: number;
   readonly children: readonly Frame[];
 }
@@ -35,7 +37,7 @@ export function flameGraph(profile: Profiler.Profile, title: string): string {
   };
   place(root, 0, 0);
   const height = (Math.max(...boxes.map(({ depth }) => depth)) + 3) * ROW;
-  const percent = (time: number): string => `${((100 * time) / root.total).toFixed(1)} %`;
+  const percent = (samples: number): string => `${((100 * samples) / root.total).toFixed(1)} %`;
   const drawn = boxes.map(({ frame, x, width, depth }) => {
     const { name, place: file, self, total } = frame;
     const y = height - (depth + 1) * ROW;
@@ -47,11 +49,10 @@ export function flameGraph(profile: Profiler.Profile, title: string): string {
       `fill="${color(name)}"/><text x="${(x + 3).toFixed(2)}" y="${y + 13}">${label}</text></g>`
     );
   });
-  const seconds = (root.total / 1e6).toFixed(1);
   return `<svg xmlns="http://www.w3.org/2000/svg"
   viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="12">
 <style>rect { stroke: white; stroke-width: 0.5 } g:hover rect { stroke: black } g text { pointer-events: none }</style>
-<text x="4" y="14">${escaped(title)}: ${seconds} s of samples; what is called lies above its caller.
+<text x="4" y="14">${escaped(title)}: ${root.total} samples; what is called lies above its caller.
   Click a box to widen it, the lowest one to go back.</text>
 ${drawn.join('\n')}
 <script><![CDATA[
@@ -86,7 +87,7 @@ export interface HotFunction {
   readonly share: number;
 }
 
-/** The functions in which most of the time is spent, not counting what they call. */
+/** The functions in which most samples were taken, not counting what they call. */
 export function hottest(profile: Profiler.Profile, count: number): HotFunction[] {
   const root = frames(profile);
   const found = new Map<string, HotFunction>();
@@ -105,12 +106,14 @@ const shortened = (name: string, width: number): string => {
 };
 
 /**
- * The tree of calls with the time, in microseconds, in each function and in what it called; the longest child first.
- * The profiler's own calls, which start and stop it, are left out.
+ * The tree of calls, the child with the most samples first. Samples count alike, however long before them the last one
+ * was taken: where the profiler does not come to take any, for up to a quarter of a second while V8 compiles or the
+ * machine is busy, that time would all be of the function in which it comes back. The profiler's own calls, which start
+ * and stop it, are left out.
  */
-function frames({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Frame {
+function frames({ nodes, samples = [] }: Profiler.Profile): Frame {
   const selfOf = new Map<number, number>();
-  samples.forEach((id, index) => selfOf.set(id, (selfOf.get(id) ?? 0) + timeDeltas[index]));
+  for (const id of samples) selfOf.set(id, (selfOf.get(id) ?? 0) + 1);
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const frameOf = (id: number): Frame => {
     const { callFrame, children = [] } = byId.get(id)!;
@@ -126,7 +129,9 @@ function frames({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Fra
       children: below,
     };
   };
-  return frameOf(nodes[0].id);
+  const root = frameOf(nodes[0].id);
+  // Without any samples, every share is 0.
+  return { ...root, total: Math.max(1, root.total) };
 }
 
 const escaped = (text: string): string =>
