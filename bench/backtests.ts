@@ -1,5 +1,5 @@
 // Thousands of small backtests from four clients: sent in batches, awaited, and read again.
-import { PAIRS } from './sweep.ts';
+import { pairOf, PAIRS } from './sweep.ts';
 import type { Call } from './server.ts';
 
 export const CLIENTS = 4;
@@ -27,7 +27,7 @@ export const configOf = (index: number): object => ({
     },
     slippage: { kind: 'none' },
   },
-  params: { fast: 2 + (index % 50), slow: 60 + (Math.floor(index / 50) % 100) },
+  params: pairOf(index),
 });
 
 /** Four clients send batches at the same time; resolves when every backtest has ended. */
@@ -66,17 +66,15 @@ const total = async (call: Call, status: string): Promise<number> =>
   (await call<{ pagination: { total: number } }>('GET', `/backtests?status=${status}&limit=1`)).pagination.total;
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, POLL_MS));
 
-export async function instantOf(
-  call: Call,
-  sort: string,
-  name: 'createdAt' | 'finishedAt',
-  after: string,
-): Promise<number> {
-  const { data } = await call<{ data: Record<string, string>[] }>(
-    'GET',
-    `/backtests?limit=1&sort=${sort}&createdAfter=${encodeURIComponent(after)}`,
-  );
-  return Date.parse(data[0][name]);
+/** From the first backtest that was accepted after an instant to the last one that ended. */
+export async function secondsSince(call: Call, since: string): Promise<number> {
+  const instantOf = async (name: 'createdAt' | 'finishedAt', sort: string): Promise<number> => {
+    const path = `/backtests?limit=1&sort=${sort}&createdAfter=${encodeURIComponent(since)}`;
+    const { data } = await call<{ data: Record<string, string>[] }>('GET', path);
+    return Date.parse(data[0][name]);
+  };
+  const ended = await instantOf('finishedAt', '-finishedAt');
+  return (ended - (await instantOf('createdAt', 'createdAt'))) / 1_000;
 }
 
 /** Every result is read again: a run that was fast because it stored less must not pass. */

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -15,14 +16,17 @@ export type Checkout = AsyncDisposable & { readonly root: string };
  * The folder of a revision, checked out in a temporary folder, or of another checkout, which stays as it is.
  *
  * @param signal ends it
- * @throws Error when it is neither, when git cannot check it out, or when `signal` is aborted
+ * @throws Error when it is neither, when it cannot be checked out or run, or when `signal` is aborted
  */
 export async function checkout(revision: string, signal: AbortSignal): Promise<Checkout> {
-  if (existsSync(join(revision, 'package.json')))
-    return { root: resolve(revision), [Symbol.asyncDispose]: async () => {} };
+  if (existsSync(join(revision, 'package.json'))) return otherCheckout(resolve(revision));
   await git(['rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`], signal).catch((cause: Error) => {
     signal.throwIfAborted();
-    throw new Error(`${revision} is neither a checkout's folder nor a revision of this repository.`, { cause });
+    throw new Error(
+      `${revision} is neither a checkout's folder nor a revision of this repository (${cause.message}). Give one ` +
+        'that "git log" shows; where older ones are missing, "git fetch --unshallow" brings them.',
+      { cause },
+    );
   });
   await using stack = new AsyncDisposableStack();
   // In reverse order: git forgets a checkout that is gone.
@@ -35,6 +39,16 @@ export async function checkout(revision: string, signal: AbortSignal): Promise<C
   symlinkSync(join(HERE, 'node_modules'), join(root, 'node_modules'));
   const made = stack.move();
   return { root, [Symbol.asyncDispose]: () => made.disposeAsync() };
+}
+
+/** @throws Error when its packages are not installed */
+function otherCheckout(root: string): Checkout {
+  try {
+    createRequire(join(root, 'package.json')).resolve('tinybench');
+  } catch (cause) {
+    throw new Error(`${root} has no packages. Run "npm ci" there first.`, { cause });
+  }
+  return { root, [Symbol.asyncDispose]: async () => {} };
 }
 
 /**

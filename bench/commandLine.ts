@@ -63,6 +63,11 @@ export function refuseMore(usage: string, [first]: readonly string[]): void {
 
 /** Refuses names that are none of `known`. */
 export function refuseUnknown(usage: string, what: string, names: readonly string[], known: readonly string[]): void {
-  const unknown = names.filter((name) => !known.includes(name));
+  const unknown = names.filter((name) => !known.includes(name)).map((name) => `"${name}"`);
   if (unknown.length > 0) refuse(usage, `There is no ${what} ${unknown.join(', ')}. There are ${known.join(', ')}.`);
+}
+
+/** Refuses a system without /proc, from which processor times and the peak of memory are read. */
+export function refuseOtherSystems(usage: string): void {
+  if (process.platform !== 'linux') refuse(usage, `It reads /proc, which only Linux has: this is ${process.platform}.`);
 }

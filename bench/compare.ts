@@ -40,7 +40,7 @@ async function readCommandLine() {
     },
   });
   const [revision, ...named] = positionals;
-  // An empty one is a variable that was not set, and a path to this checkout.
+  // An empty one is a variable that was not set; as a path it would name this checkout.
   if (!revision) return refuse(USAGE, 'Say which revision to compare with.');
   refuseUnknown(USAGE, 'comparable suite', named, PROCESS_SUITES);
   // Each once, however often it was named.

@@ -9,10 +9,10 @@ import { resolveConfig, type BacktestConfig } from '../src/engine/config.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
 import { crossOf, PAYLOADS, taskFrom, taskOf } from './crossing.ts';
 import { measure, timed, type Unit } from './measure.ts';
-import { PAIRS } from './sweep.ts';
+import { pairOf, PAIRS } from './sweep.ts';
 import { SYMBOL } from './walk.ts';
 
-export const UNIT: Unit = 'call';
+const UNIT: Unit = 'call';
 
 export function suite(): Bench {
   const bench = new Bench(timed(300));
@@ -41,17 +41,14 @@ export function suite(): Bench {
   return bench;
 }
 
-/** Lengths of two averages, other ones each time. */
-const lengthsOf = (run: number) => ({ fast: 2 + (run % 50), slow: 60 + (Math.floor(run / 50) % 100) });
-
 function variantsByParams(): () => void {
   const task = taskFrom('pairs', PAIRS);
-  return variantsOf(task, (run) => ({ params: lengthsOf(run) }));
+  return variantsOf(task, (run) => ({ params: pairOf(run) }));
 }
 
 function variantsByOverrides(): () => void {
   return variantsOf(crossOf(10, 30), (run) => {
-    const { fast, slow } = lengthsOf(run);
+    const { fast, slow } = pairOf(run);
     const places = ['/strategy/entry/trigger', '/strategy/exits/0/when'];
     const sides = places.flatMap((place) => [
       [`${place}/left/args/length`, fast],

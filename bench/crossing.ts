@@ -60,7 +60,6 @@ export const PAYLOADS: Readonly<Record<string, object>> = {
   ),
 };
 
-/** Stops and targets so near that many bars touch both. */
 const TIGHT = strategyOf({ trigger: cross('cross_up', 3, 9) }, cross('cross_down', 3, 9), {
   risk: { stopLoss: { mode: 'percent', value: 0.4 }, takeProfits: [{ triggerPercent: 0.4, closePercent: 100 }] },
 });
@@ -92,8 +91,10 @@ const CONFIG: BacktestConfig = {
 };
 
 /** The task of a payload, by its name. */
-export const taskOf = (name: string): BacktestTask =>
-  taskFrom(name, name === 'Tight stop and target' ? TIGHT : PAYLOADS[name]);
+export const taskOf = (name: string): BacktestTask => taskFrom(name, PAYLOADS[name]);
+
+/** Stops and targets so near that many bars touch both. */
+export const tightTask = (): BacktestTask => taskFrom('Tight stop and target', TIGHT);
 
 /** Long with one unit while the mean of the last `fast` closes is above that of the last `slow`. */
 export const crossOf = (fast: number, slow: number): BacktestTask =>

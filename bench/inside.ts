@@ -4,7 +4,7 @@ import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
 import { createMarket } from '../src/engine/bars/market.ts';
-import { taskOf } from './crossing.ts';
+import { tightTask } from './crossing.ts';
 import { isShort, measure, needs, onDemand, rounds } from './measure.ts';
 import { SYMBOL, walkSnapshot } from './walk.ts';
 
@@ -12,7 +12,7 @@ import { SYMBOL, walkSnapshot } from './walk.ts';
 export function suite(hours = isShort ? 2_000 : 50_000): Bench {
   const drilled = onDemand(() => createMarket([walkSnapshot(hours * 12, '5m')], SYMBOL, '1h'));
   const plain = onDemand(() => ({ ...drilled(), fine: undefined }));
-  const task = taskOf('Tight stop and target');
+  const task = tightTask();
   const settledBy = (ambiguityResolution: 'pessimistic' | 'multi_resolution') => ({
     ...task,
     config: { ...task.config, ambiguityResolution },

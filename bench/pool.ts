@@ -8,7 +8,7 @@ import { taskOf } from './crossing.ts';
 import { measure, needs, onDemand, rounds, type Unit } from './measure.ts';
 import { walkSnapshot } from './walk.ts';
 
-export const UNIT: Unit = 'run';
+const UNIT: Unit = 'run';
 const THREADS = 2;
 const BATCH = 50;
 

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session, type Profiler } from 'node:inspector/promises';
 import { join, resolve } from 'node:path';
 import type { Bench, Task } from 'tinybench';
-import { commandLine, containing, positive, refuse, refuseMore } from './commandLine.ts';
+import { commandLine, containing, positive, refuse, refuseMore, refuseUnknown } from './commandLine.ts';
 import { flameGraph, hottest } from './flameGraph.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { ENGINE_SUITES, suitesWith } from './suites.ts';
@@ -25,10 +25,9 @@ const HOTTEST = 5;
 const WARM_UP_MS = 2_000;
 const [wanted, ...more] = positionals;
 const milliseconds = positive(USAGE, 'seconds', options.seconds) * 1000;
-const suite = ENGINE_SUITES.find((name) => wanted?.split('/')[0] === name);
-if (wanted === undefined) refuse(USAGE, 'Say which task to profile.');
-if (suite === undefined)
-  refuse(USAGE, `There is no suite ${wanted.split('/')[0]} to profile. There are ${ENGINE_SUITES.join(', ')}.`);
+if (!wanted) refuse(USAGE, 'Say which task to profile.');
+const [suite] = wanted.split('/');
+refuseUnknown(USAGE, 'profilable suite', [suite], ENGINE_SUITES);
 refuseMore(USAGE, more);
 await suitesWith(USAGE, wanted, [suite]);
 // Before anything is measured: it may not be possible.
@@ -50,8 +49,8 @@ for (const task of module.suite().tasks) {
   const file = join(folder, name.replaceAll(/[^\w.-]+/g, '-'));
   writeFileSync(`${file}.cpuprofile`, JSON.stringify(profile));
   writeFileSync(`${file}.svg`, flameGraph(profile, name));
-  for (const { name, place, share } of hottest(profile, HOTTEST))
-    console.log(`  ${(100 * share).toFixed(1).padStart(5)} %  ${name} ${place}`.trimEnd());
+  for (const { name: hot, place, share } of hottest(profile, HOTTEST))
+    console.log(`  ${(100 * share).toFixed(1).padStart(5)} %  ${hot} ${place}`.trimEnd());
   console.log(`  ${file}.svg\n  ${file}.cpuprofile`);
 }
 

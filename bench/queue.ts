@@ -4,9 +4,9 @@
 // another checkout.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { BATCH, CLIENTS, instantOf, makeVersion, requireComplete, runAll, SYMBOL } from './backtests.ts';
+import { BATCH, CLIENTS, makeVersion, requireComplete, runAll, secondsSince, SYMBOL } from './backtests.ts';
 import { HERE } from './checkout.ts';
-import { commandLine, containing, count, refuse, refuseTask } from './commandLine.ts';
+import { commandLine, containing, count, refuse, refuseOtherSystems, refuseTask } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { isShort, type Measure } from './measure.ts';
 import { caller, startServer } from './server.ts';
@@ -48,10 +48,7 @@ async function measure(root: string, { runs, warm }: Options): Promise<QueueMeas
   const ids = await runAll(call, versionId, 0, runs);
   const after = await readCosts(server);
   if (process.env.BENCH_STATEMENTS) await printStatements(server.sql);
-  const seconds =
-    ((await instantOf(call, '-finishedAt', 'finishedAt', since)) -
-      (await instantOf(call, 'createdAt', 'createdAt', since))) /
-    1_000;
+  const seconds = await secondsSince(call, since);
   console.error('reading every result …');
   await requireComplete(call, ids);
   const cpu = Object.fromEntries(
@@ -105,49 +102,65 @@ const taskOf = (runs: number | string): string => `queue/backtests of 2,148 bars
 /** For `npm run bench`: the only task. */
 export const suite = () => ({ tasks: [{ name: taskOf(isShort ? SHORT_RUNS : RUNS) }] });
 
-async function main(): Promise<void> {
+function readCommandLine() {
+  refuseOtherSystems(USAGE);
   const { values } = commandLine(USAGE, {
     options: {
-      runs: { type: 'string' },
+      runs: { type: 'string', default: isShort ? SHORT_RUNS : RUNS },
       warm: { type: 'string', default: '5000' },
       rounds: { type: 'string', default: '1' },
       against: { type: 'string' },
       json: { type: 'boolean', default: false },
       // What `npm run bench` passes. This suite has a single task.
       short: { type: 'boolean', default: false },
-      task: { type: 'string' },
+      task: { type: 'string', default: '' },
       'no-head': { type: 'boolean', default: false },
     },
   });
-  const runs = count(USAGE, 'runs', values.runs ?? (isShort ? SHORT_RUNS : RUNS));
-  const warm = values.warm === '0' ? 0 : count(USAGE, 'warm', values.warm);
-  const rounds = count(USAGE, 'rounds', values.rounds);
+  const { against } = values;
+  const runs = count(USAGE, 'runs', values.runs);
   const isOther = (folder: string): boolean => existsSync(join(folder, 'src', 'main.ts')) && resolve(folder) !== HERE;
-  if (values.against !== undefined && !isOther(values.against))
-    refuse(USAGE, `--against takes the folder of another checkout, and ${values.against} is not one.`);
+  if (against !== undefined && !isOther(against))
+    refuse(USAGE, `--against takes the folder of another checkout, and ${against} is not one.`);
   const task = taskOf(runs);
-  if (values.task !== undefined && !containing(values.task)(task)) refuseTask(USAGE, values.task, [task]);
-  const roots = values.against === undefined ? [HERE] : [resolve(values.against), HERE];
+  if (!containing(values.task)(task)) refuseTask(USAGE, values.task, [task]);
+  return {
+    task,
+    runs,
+    warm: values.warm === '0' ? 0 : count(USAGE, 'warm', values.warm),
+    rounds: count(USAGE, 'rounds', values.rounds),
+    roots: against === undefined ? [HERE] : [resolve(against), HERE],
+    isJson: values.json,
+    hasHead: !values['no-head'],
+  };
+}
+
+async function main(): Promise<void> {
+  const { task, runs, warm, rounds, roots, isJson, hasHead } = readCommandLine();
   // With --json, stdout is for the measures alone.
-  const say = values.json ? console.error : console.log;
-  if (!values['no-head']) say(`${machineLines(describeMachine())}\n`);
+  const say = isJson ? console.error : console.log;
+  if (hasHead) say(`${machineLines(describeMachine())}\n`);
   say(`${CLIENTS} clients, batches of ${BATCH}, ${SYMBOL} 1d`);
   const found = new Map<string, QueueMeasure[]>(roots.map((root) => [root, []]));
   for (let round = 1; round <= rounds; round++)
-    for (const [root, rounds] of found) {
+    for (const [root, measured] of found) {
       const each = await measure(root, { runs, warm });
-      rounds.push(each);
+      measured.push(each);
       say(`round ${round}, ${root}: ${runs} runs in ${each.seconds.toFixed(2)} s, ${perSecond(each)} per second`);
     }
-  for (const [root, each] of values.json ? [] : found) {
-    console.log(`${root}: ${perSecond(bestOf(each))} per second in the best of ${each.map(perSecond).join(', ')}`);
-    print(bestOf(each));
+  if (isJson) return console.log(JSON.stringify([jsonOf(task, found.get(HERE)!)]));
+  for (const [root, measured] of found) {
+    const best = bestOf(measured);
+    console.log(`${root}: ${perSecond(best)} per second in the best of ${measured.map(perSecond).join(', ')}`);
+    print(best);
   }
-  if (!values.json) return;
-  const here = found.get(HERE)!;
-  const best = bestOf(here);
-  const measured: Measure = { task, unit: 'run', count: runs, ns: (best.seconds * 1e9) / runs, rounds };
-  console.log(JSON.stringify([{ ...measured, ...best, eachRunsPerSecond: here.map((each) => each.runsPerSecond) }]));
+}
+
+function jsonOf(task: string, rounds: readonly QueueMeasure[]): object {
+  const best = bestOf(rounds);
+  const ns = (best.seconds * 1e9) / best.runs;
+  const measured: Measure = { task, unit: 'run', count: best.runs, ns, rounds: rounds.length };
+  return { ...measured, ...best, eachRunsPerSecond: rounds.map((each) => each.runsPerSecond) };
 }
 
 const bestOf = (rounds: readonly QueueMeasure[]): QueueMeasure =>

@@ -1,10 +1,9 @@
 // Scaling: whether the cost per bar stays the same from ten thousand bars to ten million, and what a trade adds.
 import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
-import type { Market } from '../src/engine/bars/bars.ts';
 import { crossOf } from './crossing.ts';
 import { isShort, measure, needs, onDemand } from './measure.ts';
-import { walkMarket } from './walk.ts';
+import { unseen, walkMarket } from './walk.ts';
 
 const BARS = isShort ? [10_000, 30_000] : [10_000, 100_000, 1_000_000, 10_000_000];
 /** The shorter the averages, the more often they cross: those of `length` and `3 * length` bars trade every fifth. */
@@ -13,10 +12,6 @@ const BARS_PER_TRADE = 5;
 
 /** V8 optimizes what runs once per backtest after some thousand runs. bench/warmUp.ts measures the first ones. */
 const RUNS_UNTIL_HOT = isShort ? 0 : 8_000;
-
-let runs = 0;
-/** Bars with another hash are other bars, for which nothing is cached. */
-const unseen = (market: Market): Market => ({ ...market, base: { ...market.base, sha256: `run ${runs++}` } });
 
 const task = crossOf(10, 30);
 

@@ -8,7 +8,7 @@ import { warmUpBatch } from '../src/engine/pool/warmUp.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
 import { openShippedData } from '../src/market/shipped.ts';
 import { PAYLOADS, PEER_PAYLOADS, taskFrom } from './crossing.ts';
-import { PAIRS, pairConfig } from './sweep.ts';
+import { PAIRS, pairConfig, pairOf } from './sweep.ts';
 import { SYMBOL, walkSnapshot } from './walk.ts';
 
 export interface SmallRuns {
@@ -49,7 +49,7 @@ function pairsOn(symbol: string, timeframe: '1d' | '1h'): SmallRuns['taskOf'] {
       signalInstrument: { symbol },
       initialBalance: 10_000 + index,
       execution,
-      params: { fast: 2 + (index % 50), slow: 60 + (Math.floor(index / 50) % 100) },
+      params: pairOf(index),
     },
   });
 }

@@ -31,6 +31,9 @@ export const PAIRS = {
   },
 };
 
+/** Lengths of both averages: other ones for each of 5,000 indexes. */
+export const pairOf = (index: number) => ({ fast: 2 + (index % 50), slow: 60 + (Math.floor(index / 50) % 100) });
+
 export const pairConfig = (takerRate: number) => ({
   timeframe: '1h' as const,
   signalInstrument: { symbol: SYMBOL },

@@ -30,6 +30,10 @@ export function walkSnapshot(count: number, timeframe: '1h' | '5m' = '1h'): Snap
 
 export const walkMarket = (count: number): Market => createMarket([walkSnapshot(count)], SYMBOL, '1h');
 
+let copies = 0;
+/** Bars with another hash are other bars, for which nothing is cached. */
+export const unseen = (market: Market): Market => ({ ...market, base: { ...market.base, sha256: `run ${copies++}` } });
+
 /** The same columns where a market's are: in shared memory, behind the head of its file. */
 export function sharedColumns([open, high, low, close]: PriceColumns): PriceColumns {
   const { buffer } = allocateShared(HEAD_BYTES + 4 * open.byteLength).memory;

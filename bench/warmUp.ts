@@ -5,7 +5,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import nodeFlags from '../src/cli/nodeFlags.json' with { type: 'json' };
-import { commandLine, containing, count, refuse, refuseMore } from './commandLine.ts';
+import { commandLine, containing, count, refuse, refuseMore, refuseOtherSystems } from './commandLine.ts';
 import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { SMALL_RUNS, type SmallBatch } from './smallRuns.ts';
@@ -134,10 +134,11 @@ async function measure(kind: string, tries: number, groups: number, hotRuns: num
   console.log(`  ${percent(GOAL)} % in ${runs}: ${reached >= GOAL ? 'reached' : 'missed'} (${percent(reached)} %)\n`);
 }
 
+refuseOtherSystems(USAGE);
 const [kind = '', ...more] = positionals;
 refuseMore(USAGE, more);
 const named = Object.keys(SMALL_RUNS).filter(containing(kind));
-if (named.length === 0) refuse(USAGE, `No kind contains "${kind}". There are ${Object.keys(SMALL_RUNS).join('; ')}.`);
+if (named.length === 0) refuse(USAGE, `No kind contains "${kind}". There are: ${Object.keys(SMALL_RUNS).join('; ')}.`);
 const [tries, runs, hotRuns] = (['tries', 'runs', 'hot'] as const).map((name) => count(USAGE, name, options[name]));
 if (runs % GROUP !== 0 || runs < 2 * GROUP) refuse(USAGE, `--runs takes whole hundreds from ${2 * GROUP} on.`);
 // A process that is stopped would not notice that this one has ended.

@@ -18,11 +18,14 @@ import warnings
 from functools import cache, cached_property
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import talib
+try:
+    import numpy as np
+    import pandas as pd
+    import talib
 
-from exact import references
+    from exact import references
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing}.")
 
 warnings.filterwarnings("ignore")
 # backtesting.py draws a bar.

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandLine, count, refuseUnknown } from '../commandLine.ts';
+import { commandLine, count, refuse, refuseUnknown } from '../commandLine.ts';
 import { exitCodeOf, interruption } from '../interruption.ts';
 import { describeMachine, machineLines } from '../machine.ts';
 import { measurePart, PARTS, startPeer, type MeasuredPart, type Part, type PeersOptions } from './parts.ts';
@@ -21,9 +21,12 @@ import {
   type GoalVerdict,
 } from './peerTable.ts';
 
+/** Fewer have hardly a value of the longest averages, and no trade to compare. */
+const LEAST_BARS = 1_000;
+
 const USAGE = `npm run bench:peers [-- --bars N] [--rounds N] [--python COMMAND] [--only kernels,patterns,whole]
 TA-Lib, vectorbt and backtesting.py beside ours: values and trades are compared first, then processor times.
-  --bars N          bars of each run (1000000)
+  --bars N          bars of each run, ${LEAST_BARS} or more (1000000)
   --rounds N        rounds, each in processes of its own (5)
   --python COMMAND  a Python that has the peers; without it they are installed into a temporary environment
   --only PARTS      some of kernels, patterns and whole`;
@@ -42,8 +45,10 @@ function readCommandLine() {
   });
   const only = values.only.split(',');
   refuseUnknown(USAGE, 'part', only, PARTS);
+  const bars = count(USAGE, 'bars', values.bars);
+  if (bars < LEAST_BARS) refuse(USAGE, `--bars takes ${LEAST_BARS} or more, not ${bars}.`);
   return {
-    bars: count(USAGE, 'bars', values.bars),
+    bars,
     rounds: count(USAGE, 'rounds', values.rounds),
     python: values.python,
     parts: PARTS.filter((part) => only.includes(part)),

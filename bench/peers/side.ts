@@ -15,7 +15,7 @@ import { argsOf } from '../../test/support/indicators.ts';
 import { jaggedBars } from '../../test/engine/patterns/jagged.ts';
 import { PEER_PAYLOADS, taskFrom } from '../crossing.ts';
 import { MEASURED } from '../indicators.ts';
-import { sharedColumns, walkMarket } from '../walk.ts';
+import { sharedColumns, unseen, walkMarket } from '../walk.ts';
 
 const [folder, bars] = process.argv.slice(2);
 const market = walkMarket(Number(bars));
@@ -71,11 +71,9 @@ const withoutSlippage = (task: BacktestTask): BacktestTask => ({
 });
 
 const whole = new Map<string, Task>();
-let runs = 0;
 for (const [name, payload] of Object.entries(PEER_PAYLOADS)) {
   const task = withoutSlippage(taskFrom(name, payload));
-  // Bars with another hash are other bars, for which nothing is cached.
-  const run = () => runBacktest(task, { ...market, base: { ...market.base, sha256: `run ${runs++}` } }, null);
+  const run = () => runBacktest(task, unseen(market), null);
   whole.set(name, {
     run,
     save() {

@@ -1,9 +1,9 @@
 // The command lines of the benches: wrong ones are refused at once, with what is wrong and how the bench is used.
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { containing } from '../../bench/commandLine.ts';
 import { SUITES } from '../../bench/suites.ts';
 import { ROOT } from '../../src/config.ts';
@@ -13,13 +13,25 @@ interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
-const run = (file: string, ...args: string[]): Promise<Ended> =>
+const node = (...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const command = [join(ROOT, 'bench', file), ...args];
-    execFile(process.execPath, command, { timeout: 170_000 }, (error, stdout, stderr) =>
+    execFile(process.execPath, args, { timeout: 170_000 }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
+const run = (file: string, ...args: string[]): Promise<Ended> => node(join(ROOT, 'bench', file), ...args);
+const runOn = (platform: NodeJS.Platform, file: string): Promise<Ended> => {
+  const other = `Object.defineProperty(process, 'platform', { value: '${platform}' })`;
+  return node('--import', `data:text/javascript,${encodeURIComponent(other)}`, join(ROOT, 'bench', file));
+};
+
+const folders: string[] = [];
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
+  folders.push(folder);
+  return folder;
+}
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
 
 it.each([
   ['10000', ['sma/10000']],
@@ -37,22 +49,24 @@ it.each([
 
 describe.concurrent('a bench', () => {
   it.each<[string, string[], string]>([
-    ['run.ts', ['nosuch'], 'There is no suite nosuch. There are indicators,'],
+    ['run.ts', ['nosuch'], 'There is no suite "nosuch". There are indicators,'],
+    ['run.ts', [''], 'There is no suite "". There are indicators,'],
     ['run.ts', ['compile', '--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  compile/check:'],
     ['run.ts', ['--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  indicators/sma/10000'],
     ['whole.ts', ['--foo'], "Unknown option '--foo'."],
     ['run.ts', ['--task'], "Option '--task <value>' argument missing."],
     ['compare.ts', ['HEAD', '--minutes', 'x'], '--minutes takes a number above 0, not "x".'],
     ['compare.ts', ['HEAD', '--limit', '-1'], "Option '--limit' argument is ambiguous."],
-    ['compare.ts', ['HEAD', 'queue'], 'There is no comparable suite queue. There are indicators,'],
+    ['compare.ts', ['HEAD', 'queue'], 'There is no comparable suite "queue". There are indicators,'],
     ['compare.ts', [], 'Say which revision to compare with.'],
     ['compare.ts', [''], 'Say which revision to compare with.'],
     ['compare.ts', ['HEAD', 'fills', '--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  fills/'],
     ['compare.ts', ['HEAD', '--task', '--short'], "Option '--task' argument is ambiguous.\nUsage:"],
     ['fills.ts', ['--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  fills/'],
     ['fills.ts', ['--task', '10000'], 'No task\'s name contains "10000". There are:\n  fills/'],
-    ['profile.ts', ['nosuch/x'], 'There is no suite nosuch to profile. There are indicators,'],
+    ['profile.ts', ['nosuch/x'], 'There is no profilable suite "nosuch". There are indicators,'],
     ['profile.ts', ['fills/nosuch'], 'No task\'s name contains "fills/nosuch". There are:\n  fills/'],
+    ['profile.ts', [''], 'Say which task to profile.'],
     ['profile.ts', ['fills/SMA', '10/30'], "Unexpected argument '10/30'."],
     ['profile.ts', ['fills', '--out', '/dev/null/x'], '--out takes a folder that can be written to: ENOTDIR'],
     ['profile.ts', ['fills', '--seconds', '0'], '--seconds takes a number above 0, not "0".'],
@@ -63,11 +77,12 @@ describe.concurrent('a bench', () => {
     ['queue.ts', ['--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  queue/'],
     ['memory.ts', ['nosuch'], "Unexpected argument 'nosuch'."],
     ['memory.ts', ['--bars', '1000,abc'], '--bars takes a whole number above 0, not "abc".'],
-    ['warmUp.ts', ['nosuch'], 'No kind contains "nosuch". There are'],
+    ['warmUp.ts', ['nosuch'], 'No kind contains "nosuch". There are: pairs of averages, a share;'],
     ['warmUp.ts', ['stop', 'target'], "Unexpected argument 'target'."],
     ['warmUp.ts', ['--tries', '0'], '--tries takes a whole number above 0, not "0".'],
     ['warmUp.ts', ['--runs', '100'], '--runs takes whole hundreds from 200 on.'],
-    ['peers/peers.ts', ['--only', 'foo'], 'There is no part foo. There are kernels, patterns, whole.'],
+    ['peers/peers.ts', ['--bars', '999'], '--bars takes 1000 or more, not 999.'],
+    ['peers/peers.ts', ['--only', 'foo'], 'There is no part "foo". There are kernels, patterns, whole.'],
   ])('%s refuses %j', async (file, args, message) => {
     const { code, stderr } = await run(file, ...args);
     expect(code, stderr).toBe(2);
@@ -98,15 +113,53 @@ describe.concurrent('a bench', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  it.runIf(spawnSync('python3', ['--version']).status === 0)(
+    'of peers says what a Python lacks, without a trace',
+    async () => {
+      const folder = temporaryFolder();
+      const python = join(folder, 'python');
+      // Without site-packages, wherever it runs.
+      writeFileSync(python, '#!/bin/sh\nexec python3 -S "$@"\n', { mode: 0o755 });
+      const { code, stderr } = await run('peers/peers.ts', '--python', python);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^No module named '\w+'\.\nThe Python of the peers ended .* Give --python COMMAND/);
+    },
+  );
+
   it('does not pass a comparison in which nothing was measured', async () => {
-    const other = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
-    try {
-      writeFileSync(join(other, 'package.json'), '{}');
-      const { code, stderr } = await run('compare.ts', other, 'fills', '--short');
-      expect(code, stderr).toBe(2);
-      expect(stderr).toContain('No task was measured');
-    } finally {
-      rmSync(other, { recursive: true });
-    }
+    const other = temporaryFolder();
+    writeFileSync(join(other, 'package.json'), '{}');
+    symlinkSync(join(ROOT, 'node_modules'), join(other, 'node_modules'));
+    const { code, stderr } = await run('compare.ts', other, 'fills', '--short');
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain('No task was measured');
+  });
+
+  it('does not compare with a checkout whose packages are not installed, and says how to install them', async () => {
+    const other = temporaryFolder();
+    writeFileSync(join(other, 'package.json'), '{}');
+    const { code, stderr } = await run('compare.ts', other, 'fills', '--short');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `${other} has no packages. Run "npm ci" there first.\n` });
+  });
+
+  it('says which revision cannot be compared with, why, and how to find one', async () => {
+    const { code, stderr } = await run('compare.ts', 'nosuch', 'fills', '--short');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^nosuch is neither a checkout's folder nor a revision of this repository \(.*fatal: .*\)\./,
+    );
+    expect(stderr).toContain('Give one that "git log" shows;');
+  });
+
+  it('says that a run did not succeed whose memory is measured', async () => {
+    const { code, stderr } = await run('memory.ts', '--bars', '9007199254740991');
+    expect(code).toBe(1);
+    expect(stderr).toContain('on 9007199254740991 bars failed; --bars takes fewer.');
+  });
+
+  it.each(['queue.ts', 'memory.ts', 'warmUp.ts'])('in %s is refused where there is no /proc', async (file) => {
+    const { code, stderr } = await runOn('darwin', file);
+    expect(code).toBe(2);
+    expect(stderr).toContain('It reads /proc, which only Linux has: this is darwin.\nUsage: ');
   });
 });
