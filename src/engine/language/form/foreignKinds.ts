@@ -53,6 +53,8 @@ const MISSING = 'Leave it out: a condition on a missing value is unknown, and an
 const CHANGE = 'Use indicator "mom" for the difference from an earlier value, or kind "percent_change" for percent.';
 const PERCENT_CHANGE = 'Use kind "percent_change", which is in points: 2 is 2 %.';
 
+const FORMULA_WORDS = ['expression', 'formula', 'eval', 'script', 'code', 'pine', 'python'] as const;
+
 /** What does the same as a word of another platform, where no single kind does. */
 const CONDITION_ADVICE: ReadonlyMap<string, string> = adviceOf([
   [LOGIC, 'logical', 'logic', 'group', 'conditiongroup', 'boolean', 'bool', 'combine', 'combination'],
@@ -68,13 +70,7 @@ const CONDITION_ADVICE: ReadonlyMap<string, string> = adviceOf([
   [ALWAYS_TRUE, 'true', 'always', 'alwaystrue', 'buyandhold', 'everybar'],
   [
     `${FORMULA} the condition as nodes, such as {"kind": "compare", "op": "gt", "left": …, "right": …}.`,
-    'expression',
-    'formula',
-    'eval',
-    'script',
-    'code',
-    'pine',
-    'python',
+    ...FORMULA_WORDS,
   ],
 ]);
 const VALUE_ADVICE: ReadonlyMap<string, string> = adviceOf([
@@ -82,16 +78,7 @@ const VALUE_ADVICE: ReadonlyMap<string, string> = adviceOf([
   [PERCENT_CHANGE, 'pctchange', 'returns', 'return', 'pctreturn'],
   [MISSING, 'nz', 'fillna', 'coalesce', 'isna', 'na', 'ffill'],
   [TIMEFRAME, 'security', 'resample', 'informative', 'mtf', 'htf', 'multitimeframe', 'timeframe'],
-  [
-    `${FORMULA} the value as nodes, such as {"kind": "math", "op": "mul", "args": [ … ]}.`,
-    'expression',
-    'formula',
-    'eval',
-    'script',
-    'code',
-    'pine',
-    'python',
-  ],
+  [`${FORMULA} the value as nodes, such as {"kind": "math", "op": "mul", "args": [ … ]}.`, ...FORMULA_WORDS],
 ]);
 
 function adviceOf(rows: readonly (readonly [advice: string, ...words: readonly string[]])[]): Map<string, string> {
