@@ -63,12 +63,8 @@ export function graph(): Json {
     ],
     strategy: {
       kind: 'strategy',
-      entry: {
-        kind: 'entry',
-        trigger: { ref: 'up' },
-        action: { side: 'long', sizing: { mode: 'percent_equity', value: 50 } },
-      },
-      exits: [{ kind: 'exit', when: { ref: 'down' } }],
+      entry: entry({ ref: 'up' }),
+      exits: [exit({ ref: 'down' })],
     },
   };
 }

@@ -2,6 +2,7 @@
 import { applyPatch, type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
+import { entry } from '../../support/builders.ts';
 import { above, close, five, sma, strategyOf, type Body, type Json } from './strategyBodies.ts';
 
 const errorsOf = (body: Body) => checkStrategy(body).issues.filter(({ severity }) => severity === 'error');
@@ -118,15 +119,7 @@ describe('a patch writes the kind that does it:', () => {
         node('below', 'lt'),
         { id: 'both', kind: 'compare', op: 'or', left: { ref: 'above' }, right: { ref: 'below' } },
       ],
-      strategy: {
-        kind: 'strategy',
-        entry: {
-          kind: 'entry',
-          trigger: { ref: 'both' },
-          action: { side: 'long', sizing: { mode: 'fixed', value: 1 } },
-        },
-        risk: { timeStop: { maxBars: 9 } },
-      },
+      strategy: { kind: 'strategy', entry: entry({ ref: 'both' }), risk: { timeStop: { maxBars: 9 } } },
     };
     const [error, ...others] = errorsOf({ settings: {}, signalGraph: graph });
     expect(others).toEqual([]);
