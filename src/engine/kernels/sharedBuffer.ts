@@ -5,7 +5,7 @@
 /** Five times what the arrays of one result take. A single array in use keeps its whole buffer alive. */
 const BUFFER_BYTES = 64 * 1024;
 /** Larger arrays have a buffer of their own. */
-const MOST_BYTES = BUFFER_BYTES / 4;
+const MOST_BYTES = BUFFER_BYTES / 2;
 
 /** The current buffer of this thread. A full one is left to the garbage collector. */
 let buffer = new ArrayBuffer(0);
@@ -42,18 +42,30 @@ const KEPT_BYTES = 16 * 1024;
 let keptBuffer = new ArrayBuffer(0);
 let keptUsed = 0;
 
+/** Reserves zeroed bytes that are never given back. @returns their offset; -1: they take an array of their own */
+function takeKept(bytes: number): number {
+  // V8 keeps the smallest arrays in its own heap.
+  if (bytes <= 64 || bytes > KEPT_BYTES / 4) return -1;
+  const from = Math.ceil(keptUsed / 8) * 8;
+  if (from + bytes <= keptBuffer.byteLength) {
+    keptUsed = from + bytes;
+    return from;
+  }
+  keptBuffer = new ArrayBuffer(KEPT_BYTES);
+  keptUsed = bytes;
+  return 0;
+}
+
 /** An array of zeros that is never given back, such as the bits of a column that later runs read. */
 export function newKeptWords(length: number): Uint32Array {
-  const bytes = 4 * length;
-  // V8 keeps the smallest arrays in its own heap.
-  if (bytes <= 64 || bytes > KEPT_BYTES / 4) return new Uint32Array(length);
-  if (keptUsed + bytes > keptBuffer.byteLength) {
-    keptBuffer = new ArrayBuffer(KEPT_BYTES);
-    keptUsed = 0;
-  }
-  const words = new Uint32Array(keptBuffer, keptUsed, length);
-  keptUsed += bytes;
-  return words;
+  const from = takeKept(4 * length);
+  return from < 0 ? new Uint32Array(length) : new Uint32Array(keptBuffer, from, length);
+}
+
+/** An array of zeros that is never given back, such as what the runs over one range share. */
+export function newKeptNumbers(length: number): Float64Array {
+  const from = takeKept(8 * length);
+  return from < 0 ? new Float64Array(length) : new Float64Array(keptBuffer, from, length);
 }
 
 /** An array of zeros. */

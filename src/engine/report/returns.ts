@@ -4,6 +4,7 @@ import { DAY_MS, type Bars } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { gather } from '../kernels/gather.ts';
+import { newKeptNumbers } from '../kernels/sharedBuffer.ts';
 import {
   dayColumns,
   endsOf,
@@ -77,7 +78,7 @@ const benchmarks = new KeptByRange<Bars, Benchmark>();
 function benchmarkOf(bars: Bars, start: number, end: number, lastRows: Int32Array): Benchmark {
   return benchmarks.get(bars, start, end, () => {
     const { open, close } = bars;
-    const returns = new Float64Array(lastRows.length);
+    const returns = newKeptNumbers(lastRows.length);
     gather(close, lastRows, returns);
     let previous = end > start ? open[start] : NaN;
     for (let day = 0; day < returns.length; day++) {

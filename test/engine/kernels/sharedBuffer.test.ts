@@ -3,13 +3,14 @@ import { expect, it } from 'vitest';
 import {
   newBytes,
   newIntegers,
+  newKeptNumbers,
   newKeptWords,
   newNumbers,
   newWords,
   SharedSpan,
 } from '../../../src/engine/kernels/sharedBuffer.ts';
 
-const MAKERS = [newNumbers, newWords, newIntegers, newBytes, newKeptWords];
+const MAKERS = [newNumbers, newWords, newIntegers, newBytes, newKeptWords, newKeptNumbers];
 
 it('makes arrays of zeros, none of which another one overwrites', () => {
   const made: { readonly array: ReturnType<(typeof MAKERS)[number]>; readonly value: number }[] = [];
