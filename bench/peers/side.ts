@@ -54,7 +54,8 @@ const jagged = sharedColumns(jaggedBars(n, 1, 0.01));
 const candles = { open: jagged[0], high: jagged[1], low: jagged[2], close: jagged[3] };
 for (const [name, column] of Object.entries(candles)) write(`candle-${name}`, column);
 /** 32-bit integers, as TA-Lib writes them, and where a plan's columns are. */
-const out = new Int32Array(newColumn(Math.ceil(n / 2)).buffer, 0, n);
+const { buffer, byteOffset } = newColumn(Math.ceil(n / 2));
+const out = new Int32Array(buffer, byteOffset, n);
 const patterns = new Map<string, Task>();
 for (const pattern of PATTERNS)
   patterns.set(pattern.talib, {
