@@ -2,7 +2,8 @@
 import { Bench } from 'tinybench';
 import { inspect } from '../src/engine/kernels/column.ts';
 import { compareColumns, crossColumns } from '../src/engine/evaluate/leafConditions.ts';
-import { and, or, rollingWindow, withinRows } from '../src/engine/kernels/logic.ts';
+import { and, or, withinRows } from '../src/engine/kernels/logic.ts';
+import { rollingWindow } from '../src/engine/kernels/rollingCounts.ts';
 import type { ConditionColumn, ValueColumn } from '../src/engine/kernels/column.ts';
 import { wordCount } from '../src/engine/kernels/bits.ts';
 import { seededRandom } from '../test/support/scale.ts';

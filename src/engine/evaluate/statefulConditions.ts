@@ -1,5 +1,6 @@
 // Conditions over position and account state: how each kind is read in the loop.
-import { countAnswer, nextSetRow } from '../kernels/logic.ts';
+import { nextSetRow } from '../kernels/logic.ts';
+import { countAnswer } from '../kernels/rollingCounts.ts';
 import type { RunnableCondition, RunnableExpression, RunnableNodes } from '../language/grammar/ast.ts';
 import { rollingWindowOperation } from '../plan/operations.ts';
 import { compareNumbers } from './leafConditions.ts';

@@ -137,65 +137,6 @@ export function throughoutRows(column: ConditionColumn, window: number, rows: nu
   return out;
 }
 
-export type RollingWindowMode = 'any' | 'none' | 'all' | 'streak' | 'count_gt' | 'count_lt' | 'count_eq';
-
-/**
- * How many of the last `window` rows are true, against `value`, with Kleene bounds: between the true ones and the true
- * plus unknown ones the answer is unknown. Rows before the first are unknown.
- */
-export function rollingWindow(
-  column: ConditionColumn,
-  window: number,
-  mode: RollingWindowMode,
-  value: number,
-  rows: number,
-): ConditionColumn {
-  const isTrue = newKeptWords(wordCount(rows));
-  const isUnknown = newKeptWords(wordCount(rows));
-  if (mode === 'streak') return throughoutRows(column, Math.max(1, Math.ceil(value)), rows);
-  let trues = 0;
-  let unknowns = Math.max(0, window);
-  for (let row = 0; row < rows; row++) {
-    // The row that leaves the window: everything before the first row was unknown.
-    const leaving = row - window;
-    if (leaving < 0) unknowns--;
-    else if (hasBit(column.isTrue, leaving)) trues--;
-    else if (hasBit(column.isUnknown, leaving)) unknowns--;
-    if (hasBit(column.isTrue, row)) trues++;
-    else if (hasBit(column.isUnknown, row)) unknowns++;
-    const answer = countAnswer(mode, trues, trues + unknowns, window, value);
-    if (answer === 1) isTrue[row >>> 5] |= 1 << (row & 31);
-    else if (answer === 2) isUnknown[row >>> 5] |= 1 << (row & 31);
-  }
-  return { isTrue, isUnknown: trimUnknown(isUnknown) };
-}
-
-/** 1 true, 0 false, 2 unknown, when the number of true rows lies in [least, most]. */
-export function countAnswer(
-  mode: RollingWindowMode,
-  least: number,
-  most: number,
-  window: number,
-  value: number,
-): 0 | 1 | 2 {
-  switch (mode) {
-    case 'any':
-      return least > 0 ? 1 : most === 0 ? 0 : 2;
-    case 'none':
-      return most === 0 ? 1 : least > 0 ? 0 : 2;
-    case 'all':
-      return least === window ? 1 : most < window ? 0 : 2;
-    case 'count_gt':
-      return least > value ? 1 : most <= value ? 0 : 2;
-    case 'count_lt':
-      return most < value ? 1 : least >= value ? 0 : 2;
-    case 'count_eq':
-      return least === most && least === value ? 1 : value < least || value > most ? 0 : least === most ? 0 : 2;
-    case 'streak':
-      return least >= value ? 1 : most < value ? 0 : 2;
-  }
-}
-
 /**
  * steps met at t1 < … < tn = row, each minBars … maxBars after the last (semantics §1.8). For step k, `reachable` marks
  * the rows on which steps 0 … k can have been met; the next step needs such a row at a distance in [min, max]. Unknown

@@ -2,7 +2,7 @@
 import type { CompareOp } from '../language/grammar/words.ts';
 import type { StoredTimeframe } from '../bars/bars.ts';
 import type { MathOp } from '../kernels/arithmetic.ts';
-import type { RollingWindowMode } from '../kernels/logic.ts';
+import type { RollingWindowMode } from '../kernels/rollingCounts.ts';
 import type { Args, IndicatorDefinition } from '../indicators/definition.ts';
 import type { RunnableCondition, RunnableKind, RunnableNodes, RunnableValue } from '../language/grammar/ast.ts';
 import type { PatternDefinition } from '../patterns/patternDefinition.ts';

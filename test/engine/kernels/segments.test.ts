@@ -121,7 +121,7 @@ describe('a kernel over segments', () => {
           ),
         });
         for (const out of [means, sums, variances])
-          expect([...new Float64Array(out.buffer, 8 * count, 8)]).toEqual(Array(8).fill(-7));
+          expect([...new Float64Array(out.buffer, out.byteOffset + out.byteLength, 8)]).toEqual(Array(8).fill(-7));
       }
   });
 

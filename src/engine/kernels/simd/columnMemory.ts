@@ -1,6 +1,6 @@
 // Columns for kernels: read where they are when they lie in shared memory, as a market's do, and copied into one, a
 // block at a time, when they do not.
-import { memoryUnder, PAGE_BYTES } from './sharedMemory.ts';
+import { APART_BYTES, memoryUnder, PAGE_BYTES } from './sharedMemory.ts';
 import { kernelMemory } from './simdMemory.ts';
 
 type Memory = WebAssembly.Memory<SharedArrayBuffer>;
@@ -8,13 +8,16 @@ const NUMBER_BYTES = 8;
 
 interface Copies {
   readonly memory: Memory;
+  /** What lies there from COPIES_AT on. */
   readonly values: Float64Array;
 }
+/** Where copies begin: results begin at the start of the kernels' memory. */
+const COPIES_AT = APART_BYTES;
 
 function newCopies(bytes: number): Copies {
-  const pages = Math.ceil(bytes / PAGE_BYTES);
+  const pages = Math.ceil((COPIES_AT + bytes) / PAGE_BYTES);
   const memory: Memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-  return { memory, values: new Float64Array(memory.buffer) };
+  return { memory, values: new Float64Array(memory.buffer, COPIES_AT) };
 }
 /** One per thread, which a block of most kernels fits. */
 let copies = newCopies(8 * PAGE_BYTES);
@@ -66,7 +69,7 @@ export class ColumnModule<Exports> {
     copies.values.set(column.subarray(from, end));
     // Beyond the end, ordinary numbers: the last ones again.
     copies.values.copyWithin(count, count - Math.min(beyond, count), count);
-    return { kernels: this.on(copies.memory, results), memory: copies.memory, address: 0 };
+    return { kernels: this.on(copies.memory, results), memory: copies.memory, address: COPIES_AT };
   }
 }
 
@@ -115,7 +118,7 @@ export function overBlocks<Exports>(
     }
   }
   const kernels = module.on(copies.memory);
-  const addresses = columns.map((_, index) => index * COPY_CELLS * NUMBER_BYTES);
+  const addresses = columns.map((_, index) => COPIES_AT + index * COPY_CELLS * NUMBER_BYTES);
   for (; start < n; start += COLUMN_BLOCK) {
     const end = Math.min(n, start + COLUMN_BLOCK);
     const from = Math.max(0, start - ROWS_BEHIND);

@@ -1,20 +1,15 @@
 // Owned columns: those that a plan computes. Long ones lie in a WebAssembly memory each, so that kernels write them
 // where they are: copying results out takes longer than computing a mean.
-import { PAGE_BYTES } from './sharedMemory.ts';
+import { APART_BYTES, PAGE_BYTES } from './sharedMemory.ts';
 
 const NUMBER_BYTES = 8;
 /** A memory takes a third of a millisecond to make, and saves 0.7 ns per row each time it is written on. */
 const LEAST_ROWS = 1 << 18;
 const MOST_PAGES = 65_536;
 
-/**
- * The first cell of each memory in turn. Memories begin gigabytes apart, at addresses that differ in no bit by which an
- * AMD processor tells apart what its first cache holds: read or written row by row, columns that began at the same place
- * of theirs would push each other out on every row. MACD, which writes three, took 34 ns per bar in place of 2.
- */
-const PLACE_BYTES = 4096 + 64;
-const PLACES = Math.floor(PAGE_BYTES / PLACE_BYTES);
-let places = 0;
+/** Columns begin at these places of their memories in turn, none at the start, near which a market's columns begin. */
+const PLACES = Math.floor(PAGE_BYTES / APART_BYTES) - 1;
+let made = 0;
 
 interface Owned {
   readonly memory: WebAssembly.Memory;
@@ -27,8 +22,7 @@ const owned = new WeakMap<ArrayBufferLike, Owned>();
 
 /** A column of zeros; shorter ones than `leastRows` have no memory of their own. */
 export function newColumn(length: number, leastRows = LEAST_ROWS): Float64Array {
-  // A bar column begins near the start of its memory.
-  const byteOffset = (1 + (places++ % (PLACES - 1))) * PLACE_BYTES;
+  const byteOffset = (1 + (made++ % PLACES)) * APART_BYTES;
   const pages = Math.ceil((byteOffset + length * NUMBER_BYTES) / PAGE_BYTES);
   if (length < leastRows || pages > MOST_PAGES) return new Float64Array(length);
   let memory: WebAssembly.Memory;
