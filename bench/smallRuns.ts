@@ -1,4 +1,4 @@
-// Small backtests of four kinds, as a batch has them: what a thread is warmed up for, timed by bench/warmUp.ts and
+// Small backtests of four kinds, as a batch has them: what a thread is warmed up for, timed by bench/small.ts and bench/warmUp.ts, and
 // counted by test/engine/pool/compiledCode.test.ts.
 import { readSnapshotAbout, type Snapshot, type SnapshotMeta } from '../src/engine/bars/arrow.ts';
 import { bytesOf } from '../src/engine/kernels/simd/sharedMemory.ts';
@@ -24,7 +24,7 @@ export interface SmallBatch {
 }
 
 /** As many as the share has. */
-const BARS = 2_148;
+export const SMALL_BARS = 2_148;
 
 export const SMALL_RUNS: Readonly<Record<string, () => Promise<SmallRuns>>> = {
   'pairs of averages, a share': async () => ({
@@ -37,7 +37,10 @@ export const SMALL_RUNS: Readonly<Record<string, () => Promise<SmallRuns>>> = {
     walkOf(variantsOf(PAYLOADS['EMA RSI ADX pattern, stop, target, trailing'])),
 };
 
-const walkOf = async (taskOf: SmallRuns['taskOf']): Promise<SmallRuns> => ({ snapshots: [walkSnapshot(BARS)], taskOf });
+const walkOf = async (taskOf: SmallRuns['taskOf']): Promise<SmallRuns> => ({
+  snapshots: [walkSnapshot(SMALL_BARS)],
+  taskOf,
+});
 
 function pairsOn(symbol: string, timeframe: '1d' | '1h'): SmallRuns['taskOf'] {
   const pairs = taskFrom('pairs', PAIRS);

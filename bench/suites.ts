@@ -13,6 +13,7 @@ export const ENGINE_SUITES = [
   'report',
   'encode',
   'whole',
+  'small',
   'scaling',
   'sweep',
 ] as const;
