@@ -4,7 +4,7 @@ import { readSnapshotAbout, type Snapshot, type SnapshotMeta } from '../src/engi
 import { bytesOf } from '../src/engine/kernels/simd/sharedMemory.ts';
 import type { PoolBatch } from '../src/engine/pool/messages.ts';
 import type { Pool } from '../src/engine/pool/pool.ts';
-import { warmUpBatch } from '../src/engine/pool/warmUp.ts';
+import { runWarmUpBatch } from '../src/engine/pool/warmUp.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
 import { openShippedData } from '../src/market/shipped.ts';
 import { PAYLOADS, PEER_PAYLOADS, taskFrom } from './crossing.ts';
@@ -73,7 +73,7 @@ export function batchOf({ snapshots, taskOf }: SmallRuns, { series, first, runs 
 
 /** Warms the only thread of a pool up, as a worker's threads are. */
 export async function warmUp(pool: Pool, batches: number): Promise<void> {
-  for (let batch = 0; batch < batches; batch++) await runWhole(pool, warmUpBatch(batch));
+  for (let batch = 0; batch < batches; batch++) await runWarmUpBatch(batch, (work) => runWhole(pool, work));
 }
 
 /** Throws when a run does not complete. */

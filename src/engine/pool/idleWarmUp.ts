@@ -1,5 +1,5 @@
 // When threads are warmed up: whenever the pool has had no work for a while, until each has run every synthetic batch.
-import { WARM_UP_BATCHES, warmUpBatch } from './warmUp.ts';
+import { runWarmUpBatch, WARM_UP_BATCHES } from './warmUp.ts';
 import type { PoolBatch } from './messages.ts';
 
 /** How long the pool must have had no work: a client that sends one request after the other keeps the threads. */
@@ -40,7 +40,7 @@ export class IdleWarmUp {
     for (let batch = 0; batch < WARM_UP_BATCHES; batch++) {
       while (this.#isBusy()) await pause();
       if (this.#isClosed) return;
-      await this.#run(warmUpBatch(batch));
+      await runWarmUpBatch(batch, this.#run);
     }
   }
 

@@ -1,5 +1,6 @@
 // Warming up: synthetic backtests that a new thread runs while it has nothing else to do, so that the first real ones
 // find compiled code. A thread interprets a function until it has run it some hundred times.
+import { setFlagsFromString } from 'node:v8';
 import { encodeSnapshot, type Snapshot, type SnapshotAbout } from '../bars/arrow.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import { allocateShared, bytesOf } from '../kernels/simd/sharedMemory.ts';
@@ -7,10 +8,7 @@ import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { BacktestTask } from '../task.ts';
 import type { PoolBatch, PoolRun } from './messages.ts';
 
-/**
- * How many batches warm a thread up: V8 optimizes what a run does once after 3,000 runs, and without any its first 200
- * backtests take twice as long (docs/performance.md).
- */
+/** How many batches warm a thread up: without any, its first 200 backtests take twice as long (docs/performance.md). */
 export const WARM_UP_BATCHES = 360;
 /** Runs per batch: a task that arrives during one waits for five to fifteen milliseconds. */
 const BATCH_RUNS = 10;
@@ -127,6 +125,29 @@ const STRATEGIES = [
 ];
 
 let series: readonly Snapshot[] | undefined;
+
+/**
+ * After how many calls V8 optimizes a function for good: usually, and while a thread warms up. What only one of the
+ * strategies does has been called some 500 times by the end; without this, a real backtest of that kind is slower than
+ * later ones until it has run 2,500 times.
+ */
+const USUAL_CALLS = 3_000;
+const WARM_UP_CALLS = 700;
+
+/** The flag holds for every thread of the process: how many batches need it. */
+let openBatches = 0;
+
+/** Runs a batch by `run`, which resolves when it has ended, while V8 optimizes early. */
+export async function runWarmUpBatch(batch: number, run: (batch: PoolBatch) => Promise<unknown>): Promise<void> {
+  if (openBatches++ === 0) optimizeAfter(WARM_UP_CALLS);
+  try {
+    await run(warmUpBatch(batch));
+  } finally {
+    if (--openBatches === 0) optimizeAfter(USUAL_CALLS);
+  }
+}
+
+const optimizeAfter = (calls: number): void => setFlagsFromString(`--invocation-count-for-turbofan=${calls}`);
 
 /** Sent like any other: objects that come in a message have other shapes than those that a thread makes itself. */
 export function warmUpBatch(batch: number): PoolBatch {
