@@ -132,7 +132,7 @@ function keepAtLeast(counts: Counts, least: number, inverted: 0 | -1, out: Uint3
   const isReached = least < 2 ** counts.length;
   const digits = Math.max(0, least);
   for (let w = 0; w < out.length; w++) {
-    // From the lowest digit up, a higher one that differs decides anew.
+    // From the lowest digit up: the highest that differs decides.
     let word = -1;
     for (let digit = 0; digit < counts.length; digit++) {
       const bits = counts[digit][w];
