@@ -6,7 +6,10 @@ import { rollingSum } from '../kernels/rollingSums.ts';
 /** A result that is not finite is missing: the engine has no Infinity. */
 const finite = (value: number): number => (Number.isFinite(value) ? value : NaN);
 
-/** @param write writes every row: a loop for each, since one that calls a function for all of them takes ten times as long */
+/**
+ * @param write writes every row; each operator has a loop, since one loop that calls a function for all of them takes
+ * ten times as long
+ */
 function operator(
   id: string,
   talib: string,

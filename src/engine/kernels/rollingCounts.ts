@@ -1,5 +1,5 @@
-// Conditions on how many of the last rows were true. Counts of 32 rows are added at once, as numbers whose binary digits
-// lie in words of bits: row by row it takes five times as long (bench/conditions.ts).
+// Conditions on how many of the last rows were true. Counts of 32 rows are added at once, as numbers whose binary
+// digits lie in words of bits: row by row it takes seven times as long (bench/conditions.ts).
 import { wordCount } from './bits.ts';
 import { type ConditionColumn } from './column.ts';
 import { trimUnknown } from './compare.ts';
