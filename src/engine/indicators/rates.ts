@@ -4,8 +4,8 @@ import type { IndicatorDefinition } from './definition.ts';
 
 /**
  * One member of the family.
- * @param write writes rows span … n-1; a loop for each, because a function of two numbers that one loop calls for all of
- * them takes 10 ns per row in place of 1
+ * @param write writes rows span … n-1; each member has a loop, because a function of two numbers that one loop calls
+ * for all of them takes 10 ns per row in place of 1
  */
 function rate(
   id: string,
