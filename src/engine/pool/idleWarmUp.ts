@@ -18,7 +18,7 @@ export class IdleWarmUp {
   /** Warms up as many threads: each loop keeps one busy. */
   start(threads: number): void {
     // A thread that could not be warmed up is slower for a while, and nothing else.
-    for (let thread = 0; thread < threads; thread++) this.#runAll().catch(() => {});
+    this.#runAll(threads).catch(() => {});
   }
 
   /** No batch is sent until it has ended. */
@@ -36,8 +36,14 @@ export class IdleWarmUp {
     this.#isClosed = true;
   }
 
-  async #runAll(): Promise<void> {
-    for (let batch = 0; batch < WARM_UP_BATCHES; batch++) {
+  async #runAll(threads: number): Promise<void> {
+    // Until every thread has loaded the engine, V8's flags stay as they are.
+    await Promise.allSettled(Array.from({ length: threads }, () => runWarmUpBatch(0, this.#run)));
+    await Promise.all(Array.from({ length: threads }, () => this.#runFrom(1)));
+  }
+
+  async #runFrom(first: number): Promise<void> {
+    for (let batch = first; batch < WARM_UP_BATCHES; batch++) {
       while (this.#isBusy()) await pause();
       if (this.#isClosed) return;
       await runWarmUpBatch(batch, this.#run);

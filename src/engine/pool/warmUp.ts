@@ -137,8 +137,15 @@ const WARM_UP_CALLS = 700;
 /** The flag holds for every thread of the process: how many batches need it. */
 let openBatches = 0;
 
-/** Runs a batch by `run`, which resolves when it has ended, while V8 optimizes early. */
+/**
+ * Runs a batch with `run`, which resolves when the batch has ended. V8 optimizes early meanwhile, except during the
+ * first batch: a thread loads the engine then, and kept compiled code is valid only for the flags it was made with.
+ */
 export async function runWarmUpBatch(batch: number, run: (batch: PoolBatch) => Promise<unknown>): Promise<void> {
+  if (batch === 0) {
+    await run(warmUpBatch(0));
+    return;
+  }
   if (openBatches++ === 0) optimizeAfter(WARM_UP_CALLS);
   try {
     await run(warmUpBatch(batch));
