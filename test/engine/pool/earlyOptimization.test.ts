@@ -6,7 +6,7 @@ import { runWarmUpBatch, WARM_UP_BATCHES } from '../../../src/engine/pool/warmUp
 import { eventually } from '../../support/eventually.ts';
 
 vi.mock('node:v8', async (original) => ({
-  ...(await original<typeof import('node:v8')>()),
+  ...(await original<object>()),
   setFlagsFromString: vi.fn(),
 }));
 
