@@ -1,4 +1,6 @@
 // The strategies that the suites compile, evaluate and run: a crossing of averages, and a larger one.
+import { runBacktest } from '../src/engine/backtest.ts';
+import type { Market } from '../src/engine/bars/bars.ts';
 import type { BacktestConfig } from '../src/engine/config.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
 import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
@@ -113,4 +115,11 @@ export function taskFrom(name: string, payload: object): BacktestTask {
   if (compiled === null) throw new Error(`${name}: ${JSON.stringify(issues)}`);
   const { strategyAst, strategyHash } = compiled;
   return { id: name, strategyAst, settings: {}, config: CONFIG, strategyHash };
+}
+
+/** Runs a backtest and, as a worker does once a result is encoded, gives its memory back. */
+export function runAndGiveBack(task: BacktestTask, market: Market): void {
+  const outcome = runBacktest(task, market, null);
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome));
+  outcome.written.memory.giveBack();
 }

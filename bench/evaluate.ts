@@ -7,13 +7,13 @@ import { compilePlan } from '../src/engine/plan/compile.ts';
 import { bindRules } from '../src/engine/evaluate/bindRules.ts';
 import { resolveConfig } from '../src/engine/config.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
-import { isShort, measure, needs, onDemand, rounds } from './measure.ts';
+import { hotRounds, isShort, measure, needs, onDemand } from './measure.ts';
 import { SYMBOL, walkMarket } from './walk.ts';
 
 const STORE_BYTES = 1024 ** 3;
 
 export function suite(counts: readonly number[] = isShort ? [10_000] : [10_000, 1_000_000]): Bench {
-  const bench = new Bench(rounds(10));
+  const bench = new Bench(hotRounds(10));
   for (const count of counts) {
     const market = onDemand(() => walkMarket(count));
     for (const name of Object.keys(PAYLOADS)) {

@@ -1,10 +1,12 @@
-// Indicator kernels: ns per bar at 1e4 bars (columns in cache) and 1e6 (columns in memory), default arguments.
+// Indicator kernels: ns per bar at 1e4 bars (columns in cache) and 1e6 (columns in memory), from a market's columns to a
+// plan's, with default arguments.
 import { Bench } from 'tinybench';
 import type { Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
+import { newColumn } from '../src/engine/kernels/simd/ownedColumns.ts';
 import { isShort, measure, needs, onDemand, timed } from './measure.ts';
 import { argsOf } from '../test/support/indicators.ts';
-import { seededRandom } from '../test/support/scale.ts';
+import { walkMarket } from './walk.ts';
 
 export const BAR_COUNTS: readonly number[] = isShort ? [10_000] : [10_000, 1_000_000];
 /** The nine indicators that are measured against TA-Lib, with their usual lengths. */
@@ -22,22 +24,10 @@ export const MEASURED: readonly (readonly [id: string, args: Args])[] = [
 
 type Columns = Readonly<Record<string, Float64Array>>;
 
-/** A random walk in shared memory, where market columns live. */
-function randomColumns(count: number): Columns {
-  const random = seededRandom(11);
-  const column = (): Float64Array => new Float64Array(new SharedArrayBuffer(8 * count));
-  const [time, open, high, low, close, volume, periods] = Array.from({ length: 7 }, column);
-  let price = 100;
-  for (let row = 0; row < count; row++) {
-    time[row] = Date.UTC(1980, 0, 1) + row * 3_600_000;
-    open[row] = price;
-    price *= 1 + (random() - 0.5) * 0.012;
-    close[row] = price;
-    high[row] = Math.max(open[row], price) * (1 + random() * 0.003);
-    low[row] = Math.min(open[row], price) * (1 - random() * 0.003);
-    volume[row] = random() * 1000;
-    periods[row] = 2 + (row % 29);
-  }
+/** A market's columns, which kernels read in place, and lengths of windows that differ from row to row. */
+function walkColumns(count: number): Columns {
+  const { time, open, high, low, close, volume } = walkMarket(count).base;
+  const periods = Float64Array.from({ length: count }, (_, row) => 2 + (row % 29));
   return { time, open, high, low, close, volume, periods, source: close, source2: open };
 }
 
@@ -49,7 +39,7 @@ function randomColumns(count: number): Columns {
 export function suite({ all = false } = {}): Bench {
   const bench = new Bench(timed(200));
   for (const count of BAR_COUNTS) {
-    const columns = onDemand(() => randomColumns(count));
+    const columns = onDemand(() => walkColumns(count));
     const chosen = MEASURED.map(([id, args]) => [INDICATORS.find((one) => one.id === id)!, args] as const);
     for (const [indicator, given] of all ? INDICATORS.map((one) => [one, {}] as const) : chosen) {
       add(bench, indicator, argsOf(indicator, given), columns, count);
@@ -60,7 +50,7 @@ export function suite({ all = false } = {}): Bench {
 
 function add(bench: Bench, indicator: IndicatorDefinition, args: Args, columns: () => Columns, count: number): void {
   const inputs = onDemand(() => indicator.inputs.map((name) => columns()[name]));
-  const outputs = onDemand(() => indicator.outputs.map(() => new Float64Array(new SharedArrayBuffer(8 * count))));
+  const outputs = onDemand(() => indicator.outputs.map(() => newColumn(count)));
   const compute = (): void => indicator.compute(inputs(), args, outputs());
   bench.add(`indicators/${indicator.id}/${count}`, compute, needs(inputs, outputs));
 }

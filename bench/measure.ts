@@ -46,6 +46,13 @@ export const timed = (milliseconds: number): BenchOptions =>
 export const rounds = (iterations: number): BenchOptions =>
   isShort ? SHORT : { iterations, warmupIterations: Math.ceil(iterations / 4), time: 0, warmupTime: 0 };
 
+/**
+ * `rounds` for whole runs and their reports, some of which are short: V8 optimizes what a run does once after thousands
+ * of runs, and ten would measure code that it has not compiled yet.
+ */
+export const hotRounds = (iterations: number): BenchOptions =>
+  isShort ? SHORT : { ...rounds(iterations), time: 1_000, warmupTime: 2_000 };
+
 /** Makes something when it is first asked for: the tasks of a suite can be named without what they need. */
 export function onDemand<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

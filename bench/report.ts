@@ -3,11 +3,11 @@ import { Bench } from 'tinybench';
 import { simulateTask } from '../src/engine/backtest.ts';
 import { summarize } from '../src/engine/report/summary.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
-import { isShort, measure, needs, onDemand, rounds } from './measure.ts';
+import { hotRounds, isShort, measure, needs, onDemand } from './measure.ts';
 import { walkMarket } from './walk.ts';
 
 export function suite(counts: readonly number[] = isShort ? [2_000] : [2_000, 100_000, 1_000_000]): Bench {
-  const bench = new Bench(rounds(10));
+  const bench = new Bench(hotRounds(10));
   for (const count of counts) {
     const market = onDemand(() => walkMarket(count));
     for (const name of Object.keys(PAYLOADS)) {

@@ -1,10 +1,7 @@
 // Scaling: whether the cost per bar stays the same from ten thousand bars to ten million, and what a trade adds.
 import { Bench } from 'tinybench';
-import { runBacktest } from '../src/engine/backtest.ts';
-import type { Market } from '../src/engine/bars/bars.ts';
-import type { BacktestTask } from '../src/engine/task.ts';
-import { crossOf } from './crossing.ts';
-import { isShort, measure, needs, onDemand } from './measure.ts';
+import { crossOf, runAndGiveBack } from './crossing.ts';
+import { hotRounds, isShort, measure, needs, onDemand } from './measure.ts';
 import { unseen, walkMarket } from './walk.ts';
 
 const BARS = isShort ? [10_000, 30_000] : [10_000, 100_000, 1_000_000, 10_000_000];
@@ -22,20 +19,8 @@ const warmUp = onDemand(() => {
   for (let run = 0; run < RUNS_UNTIL_HOT; run++) runAndGiveBack(cross, unseen(market));
 });
 
-/** As a worker does, which gives the memory of a result back once it is encoded. */
-function runAndGiveBack(task: BacktestTask, market: Market): void {
-  const outcome = runBacktest(task, market, null);
-  if (!outcome.ok) throw new Error(JSON.stringify(outcome));
-  outcome.written.memory.giveBack();
-}
-
 export function suite(): Bench {
-  // A time too: five rounds of ten thousand bars would measure code that V8 has not compiled yet.
-  const bench = new Bench(
-    isShort
-      ? { iterations: 20, warmupIterations: 2, time: 0, warmupTime: 0 }
-      : { iterations: 5, warmupIterations: 2, time: 1_500, warmupTime: 1_500 },
-  );
+  const bench = new Bench(isShort ? { iterations: 20, warmupIterations: 2, time: 0, warmupTime: 0 } : hotRounds(5));
   for (const count of BARS) {
     const market = onDemand(() => walkMarket(count));
     bench.add(`scaling/bars/${count}`, () => runAndGiveBack(cross, unseen(market())), needs(market, warmUp));
