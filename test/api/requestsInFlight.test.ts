@@ -1,5 +1,5 @@
 // Requests in flight: how many of one workspace are worked on at the same time.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { requireKey } from '../../src/api/http/auth/authentication.ts';
 import { waitFor } from '../../src/api/http/waiting.ts';
@@ -17,9 +17,13 @@ let held: (() => void)[];
 /** Those that were let through, whether their turn has come or not. */
 let admitted = 0;
 /** Ends the requests to `/waiting`. */
-const waited = new AbortController();
+let waited: AbortController;
 /** How often requests to `/waiting` have looked whether there is anything to wait for. */
 let looks = 0;
+beforeEach(() => {
+  waited = new AbortController();
+  looks = 0;
+});
 beforeAll(async () => {
   api = await createApiApp({ RATE_LIMITS: 'on' });
   app = await buildApp(api.services, {
@@ -95,7 +99,6 @@ describe('requests in flight', () => {
 
   it('are not counted while they wait for something to end', async () => {
     const client = await api.client({ tier: 'free' });
-    looks = 0;
     const first = get(client, '/waiting');
     // Once more when the process listens for changes, which it does from its first wait on.
     await eventually(() => looks >= 2);
@@ -108,6 +111,20 @@ describe('requests in flight', () => {
     expect((await release()).map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: LIMIT }, () => 200));
     waited.abort();
     expect(new Set((await Promise.all(waiting)).map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+    expect((await get(client, '/public/v1')).statusCode).toBe(200);
+  });
+
+  it('stay counted when a request that waits for something is closed', async () => {
+    const client = await api.client({ tier: 'free' });
+    const closed = new AbortController();
+    const headers = { 'x-api-key': client.apiKey };
+    const waiting = app.inject({ url: '/waiting', headers, signal: closed.signal }).catch(() => null);
+    await eventually(() => looks >= 1);
+    const { release } = await hold(client, LIMIT);
+    closed.abort();
+    await waiting;
+    expect((await get(client, '/public/v1')).statusCode).toBe(429);
+    expect((await release()).map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: LIMIT }, () => 200));
     expect((await get(client, '/public/v1')).statusCode).toBe(200);
   });
 

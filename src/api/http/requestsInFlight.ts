@@ -45,8 +45,11 @@ interface RequestsInFlight {
   begin(asker: Asker, request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** The requests of one workspace; dropped when there are none. */
+/** The requests of one workspace; dropped when no connection is open. */
 interface Held {
+  /** Requests whose connections are open, those that pause included. */
+  open: number;
+  /** Those that are counted. */
   requests: number;
   turns: number;
   /** Requests that wait for a turn, in the order in which they came. */
@@ -58,11 +61,13 @@ function createRequestsInFlight(): RequestsInFlight {
   return {
     begin({ workspaceId, tier }, request, reply) {
       const limit = TIER_LIMITS[tier].requestsInFlight;
-      const held = workspaces.get(workspaceId) ?? { requests: 0, turns: 0, waiting: new Set() };
+      const held = workspaces.get(workspaceId) ?? { open: 0, requests: 0, turns: 0, waiting: new Set() };
       if (held.requests >= limit) throw tooMany(limit, tier);
       workspaces.set(workspaceId, held);
       request.flight = new CountedFlight(held, reply, () => {
-        if (held.requests === 0 && held.turns === 0) workspaces.delete(workspaceId);
+        const isDone = held.open === 0 && held.turns === 0;
+        // A request whose client has gone may still end after others have come.
+        if (isDone && workspaces.get(workspaceId) === held) workspaces.delete(workspaceId);
       });
     },
   };
@@ -78,9 +83,11 @@ class CountedFlight implements Flight {
   constructor(held: Held, reply: FastifyReply, onLess: () => void) {
     this.#held = held;
     this.#onLess = onLess;
+    held.open++;
     held.requests++;
     reply.raw.once('close', () => {
       this.#hasEnded = true;
+      held.open--;
       this.#count(false);
       this.endTurn();
     });
