@@ -159,7 +159,8 @@ export async function insertStrategy(
 /** Archives a strategy; archiving it again keeps the first time. Undefined: there is none. */
 export async function archiveStrategy(sql: Queryable, workspaceId: string, id: string): Promise<Date | undefined> {
   const [row] = await sql<{ archivedAt: Date }[]>`
-    update strategies set archived_at = coalesce(archived_at, now())
+    update strategies set archived_at = coalesce(archived_at, now()),
+      updated_at = case when archived_at is null then now() else updated_at end
     where workspace_id = ${workspaceId} and id = ${id} returning archived_at as "archivedAt"`;
   return row?.archivedAt;
 }

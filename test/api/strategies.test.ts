@@ -278,10 +278,9 @@ describe('create', () => {
     expect((await free.delete(path)).body).toEqual(archived.body);
     expect((await make()).status).toBe(201);
     expect((await free.get('/workspace')).body.subscription.usage.strategies).toBe(25);
-    expect((await free.get(path)).body).toMatchObject({
-      archivedAt: archived.body.archivedAt,
-      versions: [{ version: 1 }],
-    });
+    const read = (await free.get(path)).body;
+    expect(read).toMatchObject({ archivedAt: archived.body.archivedAt, versions: [{ version: 1 }] });
+    expect(Date.parse(read.updatedAt)).toBeGreaterThan(Date.parse(made[3].updatedAt));
     const idsOf = async (query: string) =>
       (await free.get(`/strategies?limit=100${query}`)).body.data.map((row: { id: string }) => row.id);
     expect(await idsOf('')).not.toContain(made[3].id);
