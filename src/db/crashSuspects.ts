@@ -1,12 +1,12 @@
-// Crash suspects: backtests under which a worker process has ended. They wait apart from the queue, and run in
-// processes of their own (jobs/crashSuspects.ts), so that the next death has one cause.
+// Crash suspects: backtests that were running when their worker process died. They wait apart from the queue and run in
+// processes of their own (jobs/crashSuspects.ts), so that the next death has only one possible cause.
 import type { Claim } from './claims.ts';
 import type { Queryable, Sql, Transaction } from './connect.ts';
 import { NOT_HANDED_FOR } from './missingSnapshots.ts';
 
 /**
- * A backtest, or a sweep by one of its shards, fails after this many of its processes died. The first may have had
- * another cause; later ones, in which a backtest ran alone, had none.
+ * A backtest fails after this many of its processes have died; a sweep fails after as many for one of its shards. The
+ * first death may have had another cause. In later ones the backtest ran alone, so it was the cause.
  */
 export const MAX_KILLS = 3;
 /** Work is given back when its process stops or Postgres is away; ten times in a row must have another cause. */
@@ -23,7 +23,7 @@ const KILLS_ERROR = {
   code: 'RESOURCE_LIMIT',
   path: '',
   message:
-    `The worker process ended ${MAX_KILLS} times while it ran this backtest. It probably needs more memory than ` +
+    `The worker process ended ${MAX_KILLS} times while it ran this backtest. The backtest probably needs more memory than ` +
     'there is: use fewer nodes, a shorter range or a coarser timeframe.',
 };
 
@@ -47,8 +47,8 @@ export async function areCrashSuspectsWaiting(
 }
 
 /**
- * Hands out one suspect; those under which fewer processes have died come first, then the cheaper ones. The caller runs
- * nothing else in the same process.
+ * Hands out one suspect: those with fewer deaths come first, then those with fewer attempts, then the cheaper ones. The
+ * caller runs nothing else in the same process.
  */
 export async function claimCrashSuspect(
   sql: Queryable,
@@ -74,8 +74,8 @@ export async function claimCrashSuspect(
 }
 
 /**
- * Takes over the backtests claimed by a process that is no longer registered. Any of those that it ran itself may have
- * ended it, so all of them become suspects. Its suspects ran in processes of their own, which cannot end this one.
+ * Takes over the backtests claimed by a process that is no longer registered. Any backtest that ran in that process may
+ * have ended it, so all of them become suspects. Its suspects ran in processes of their own and cannot have ended it.
  */
 export function takeOverBacktests(tx: Transaction): Promise<string[]> {
   return takeBack(tx, {
@@ -84,7 +84,7 @@ export function takeOverBacktests(tx: Transaction): Promise<string[]> {
   });
 }
 
-/** Records that the process ended in which only this suspect ran. @returns the ids that were changed */
+/** Records that the process in which this suspect ran alone has died. @returns the ids that were changed */
 export function recordKill(sql: Sql, { id, attempt }: Pick<Claim, 'id' | 'attempt'>): Promise<string[]> {
   return sql.begin((tx) =>
     takeBack(tx, {
@@ -96,7 +96,7 @@ export function recordKill(sql: Sql, { id, attempt }: Pick<Claim, 'id' | 'attemp
 
 type Fragment = ReturnType<typeof waiting>;
 
-/** Fails backtests that have killed or been started too often, and queues the rest again, as suspects. */
+/** Fails backtests that have killed too many processes or started too often, and queues the rest again, as suspects. */
 async function takeBack(
   tx: Transaction,
   { orphans, kills }: { readonly orphans: Fragment; readonly kills: Fragment },

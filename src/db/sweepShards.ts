@@ -32,7 +32,7 @@ export interface ShardClaim {
 /** Hands out one shard of the workspace with the least virtual time, and charges the workspace. */
 export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim | undefined> {
   return sql.begin(async (tx) => {
-    // A sweep without a shard left for us was ended, or its last shard taken, by somebody else meanwhile: look again.
+    // If no shard is left for us, another process has ended the sweep or taken its last shard meanwhile: look again.
     for (let sweepId = await nextSweep(tx, worker); sweepId !== undefined; sweepId = await nextSweep(tx, worker)) {
       const claim = await claimShardOf(tx, sweepId, worker);
       if (claim !== undefined) return claim;
@@ -97,7 +97,7 @@ interface FinishedShard {
   readonly best: { readonly variant: number; readonly value: number; readonly params: object } | null;
   /** 1 when a higher objective is better, -1 when a lower one is. */
   readonly sign: 1 | -1;
-  /** The shard that follows, of a method whose shards come one after the other. */
+  /** The shard to queue next, for a method whose shards run one after the other. */
   readonly next: { readonly first: number; readonly last: number; readonly cost: number } | null;
 }
 
@@ -108,7 +108,7 @@ export async function finishShard(
   { bytes, best, sign, next }: FinishedShard,
 ): Promise<void> {
   const { sweepId, ordinal, attempt } = claim;
-  // One shard of a sweep at a time ends, so that exactly one of them finds itself to be the last.
+  // Shards of a sweep finish one at a time, so that exactly one of them finds that it is the last.
   const [sweep] = await tx<{ best: { value: number } | null }[]>`
     select best from sweeps where id = ${sweepId} and status = 'running' for update`;
   if (sweep === undefined) return;
@@ -176,8 +176,8 @@ export async function returnShard(sql: Queryable, { sweepId, ordinal, attempt }:
 }
 
 /**
- * Queues the shards of processes that are no longer registered again, except those that have ended their processes too
- * often: they fail their sweeps.
+ * Queues again the shards of processes that are no longer registered. A shard whose processes have died too often fails
+ * its sweep instead.
  */
 export async function takeOverShards(tx: Transaction): Promise<string[]> {
   const isOrphan = tx`
@@ -191,7 +191,7 @@ export async function takeOverShards(tx: Transaction): Promise<string[]> {
     where sweep_id = any (${hit.map(({ id }) => id)}::uuid[]) and ${isOrphan}
     returning sweep_id as "sweepId", kills`;
   const message =
-    `The worker process ended ${MAX_KILLS} times while it ran one part of this sweep. It probably needs ` +
+    `The worker process ended ${MAX_KILLS} times while it ran one part of this sweep. The sweep probably needs ` +
     'more memory than there is: use a coarser timeframe or a shorter range.';
   for (const { sweepId, kills } of orphans)
     if (kills >= MAX_KILLS) await failSweep(tx, sweepId, { code: 'RESOURCE_LIMIT', path: '', message });

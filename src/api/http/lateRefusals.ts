@@ -42,7 +42,8 @@ export class LateRefusals {
       this.#counts.clear();
     }
     const count = (this.#counts.get(name) ?? 0) + 1;
-    if (this.#counts.size >= MAX_NAMES) this.#counts.delete(this.#counts.keys().next().value!);
+    if (!this.#counts.has(name) && this.#counts.size >= MAX_NAMES)
+      this.#counts.delete(this.#counts.keys().next().value!);
     this.#counts.set(name, count);
     return count;
   }

@@ -46,7 +46,7 @@ interface RateLimits {
    * @throws RATE_LIMITED
    */
   chargeFailure(address: string): void;
-  /** Adds our counts to Postgres and learns those of the other processes. Failing, it keeps them for the next time. */
+  /** Adds our counts to Postgres and reads those of other processes. On failure, ours are kept for the next time. */
   settle(): Promise<void>;
 }
 
@@ -102,7 +102,8 @@ class CountedRateLimits implements RateLimits {
         FAILURES_PER_MINUTE,
         secondsLeft,
       );
-    if (this.#failures.size >= MAX_ADDRESSES) this.#failures.delete(this.#failures.keys().next().value!);
+    if (!this.#failures.has(address) && this.#failures.size >= MAX_ADDRESSES)
+      this.#failures.delete(this.#failures.keys().next().value!);
     this.#failures.set(address, count);
   }
 

@@ -95,7 +95,8 @@ export class Secrets {
   }
 
   #remember(keyId: string, digest: string): void {
-    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value ?? '');
+    if (!this.#remembered.has(keyId) && this.#remembered.size >= MAX_REMEMBERED)
+      this.#remembered.delete(this.#remembered.keys().next().value ?? '');
     this.#remembered.set(keyId, { digest, until: this.#now() + REMEMBER_MS });
   }
 
