@@ -17,7 +17,7 @@ export const DIAGNOSIS_CODES = [
 export interface Diagnosis {
   readonly code: (typeof DIAGNOSIS_CODES)[number];
   readonly severity: 'error' | 'warning' | 'info';
-  /** The node to change, null where no single one is meant. */
+  /** The node to change; null when the finding is not about a single node. */
   readonly nodeId: string | null;
   /** Its place in the payload as sent. */
   readonly path: string | null;
@@ -25,9 +25,9 @@ export interface Diagnosis {
   readonly suggestion: string;
 }
 
-/** Rejections are worth a line from this share of all entry orders. */
+/** Rejections are reported from this share of all entry orders on. */
 const MANY_REJECTIONS = 0.1;
-/** Fewer positions than this say little of a rule (the usual rule of thumb for a mean). */
+/** Fewer positions than this say little about a strategy (the usual rule of thumb for a mean). */
 export const FEW_POSITIONS = 30;
 
 export interface DiagnosisInput {
@@ -68,7 +68,7 @@ function withoutTrades(input: DiagnosisInput): Diagnosis[] {
   return report.boundRules.entries.flatMap((entry, index) => neverSignaled(input, entry.id, index));
 }
 
-/** Signals came, orders did not fill. */
+/** Why signals came but no order was filled. */
 function notFilled({ funnel, report }: DiagnosisInput): Diagnosis[] {
   const most = mostRejected(funnel);
   if (most) {
@@ -78,15 +78,22 @@ function notFilled({ funnel, report }: DiagnosisInput): Diagnosis[] {
       'filled.';
     return [error('REJECTED_BALANCE', null, message, rejectionAdvice(reason, report))];
   }
-  const replaced = funnel.ordersReplaced > 0 ? `, and ${funnel.ordersReplaced} were replaced by a newer signal` : '';
-  const message =
-    `${funnel.entrySignals} entry signals, but no order was filled: ${funnel.ordersExpired} expired before their ` +
-    `price was reached${replaced}.`;
+  const { entrySignals, ordersExpired, ordersReplaced } = funnel;
+  const signals = entrySignals === 1 ? '1 entry signal' : `${entrySignals} entry signals`;
+  const unfilled = `${signals}, but no order was filled`;
+  if (report.boundRules.entries.every(({ order }) => order.type === 'market')) {
+    // A market order fills at the next open. Only that of the last close has none.
+    const message = `${unfilled}: a market order fills at the next open, and the range ends before it.`;
+    return [error('ORDERS_NEVER_FILLED', null, message, 'Use a range that ends later.')];
+  }
+  const expired = ordersExpired > 0 ? `: ${ordersExpired} expired before their price was reached` : '';
+  const replaced =
+    ordersReplaced > 0 ? `${expired === '' ? ':' : ', and'} ${ordersReplaced} were replaced by a newer signal` : '';
   return [
     error(
       'ORDERS_NEVER_FILLED',
       null,
-      message,
+      `${unfilled}${expired}${replaced}.`,
       'Bring the order price nearer to the market, raise expireBars, or use a market order.',
     ),
   ];
@@ -104,7 +111,7 @@ function mostRejected(funnel: Funnel): Rejections | undefined {
     .sort((a, b) => b.count - a.count)[0];
 }
 
-/** What helps depends on what the size follows: one that grows with the balance is not helped by a larger balance. */
+/** What helps depends on how orders are sized: when sizes grow with the balance, a larger balance does not help. */
 export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInput): string {
   const modes = new Set(strategy.entries.map((entry) => entry.action.sizing.mode));
   switch (reason) {
@@ -177,7 +184,7 @@ function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: stri
   return [error('NEVER_TOGETHER', first.node, message, `Loosen ${first.node.nodeId} first.`)];
 }
 
-/** What a condition needs that was never known: the reasons of docs/language.md for missing values. */
+/** Why a condition was never known: the reasons for missing values in docs/language.md. */
 const MISSING_ADVICE =
   'Fields of a position are missing without one, and so are quotients by zero and values whose period is longer than ' +
   'the data: use values that are known before the entry.';
@@ -244,7 +251,7 @@ function withTrades(input: DiagnosisInput): Diagnosis[] {
       ),
     );
   }
-  // A position that nothing closes leaves no room for others: their number says nothing more.
+  // A position that nothing closes leaves no room for others, so the number of positions says nothing.
   if (positions.totalPositions < FEW_POSITIONS && closedByData < exits) {
     const message = `${positions.totalPositions} positions are too few to tell skill from luck.`;
     found.push(
@@ -276,7 +283,7 @@ function ambiguityWarning({ band, input: { config } }: ReportInput): Diagnosis |
   if (pessimistic <= optimistic) return warning('AMBIGUITY_SENSITIVE', null, readings, finer);
   const reversed = `${readings} For this strategy the pessimistic policy is not the conservative one.`;
   if (policyInForce(config) === 'worst') return warning('AMBIGUITY_SENSITIVE', null, reversed, finer);
-  // Any other resolution leaves the fallback unread.
+  // The fallback is read only under multi_resolution.
   const change =
     config.ambiguityResolution === 'multi_resolution'
       ? 'Set config.ambiguityFallback to "worst"'
@@ -284,7 +291,7 @@ function ambiguityWarning({ band, input: { config } }: ReportInput): Diagnosis |
   return warning('AMBIGUITY_SENSITIVE', null, reversed, `${change} for the lower of the two. ${finer}`);
 }
 
-/** A run that trades as it was told can still be a bad one. */
+/** Whether the run lost money or trailed buy and hold. */
 function againstTheMarket({ returnPct, buyHoldReturnPct, netProfit }: DiagnosisInput): Diagnosis[] {
   const trails = buyHoldReturnPct !== null && returnPct < buyHoldReturnPct;
   const held = trails ? `; buying and holding returned ${percent(buyHoldReturnPct)}` : '';

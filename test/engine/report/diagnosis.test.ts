@@ -222,6 +222,18 @@ describe('the suggestion for a comparison that is never true', () => {
 describe('a diagnosis without trades', () => {
   const firstOf = (given: Case) => summaryOf(given).strategyTrace!.diagnosis[0];
 
+  it('says that the range ends before the market order of its last close fills', () => {
+    const { time, close: prices } = markets.get('SPX')!.base;
+    const isLast = compare(close, 'eq', constant(prices[199]));
+    const range = { start: time[0], end: time[200] };
+    const { code, message, suggestion } = firstOf({ symbol: 'SPX', entry: { trigger: isLast }, range });
+    expect([code, message, suggestion]).toEqual([
+      'ORDERS_NEVER_FILLED',
+      '1 entry signal, but no order was filled: a market order fills at the next open, and the range ends before it.',
+      'Use a range that ends later.',
+    ]);
+  });
+
   it('names the condition that was unknown on every bar, which is no warm-up', () => {
     const profit = compare({ kind: 'state', field: 'position_unrealized_pnl' }, 'gt', constant(0), 'profit');
     const quotient = { kind: 'math', op: 'div', args: [close, constant(0)] };

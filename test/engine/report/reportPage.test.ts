@@ -237,11 +237,23 @@ describe('the body of the page', () => {
     const { band, simulation } = euro.run.report;
     expect(simulation.ambiguity.fallbackBars).toBeGreaterThan(0);
     expect(band.high).toBeGreaterThan(band.low);
-    const { undecidedBars } = simulation.ambiguity;
-    const bars = `In ${undecidedBars} bars the order of prices inside the bar decided the outcome.`;
-    includes(euro, bars);
+    const { undecidedBars, fallbackBars } = simulation.ambiguity;
+    includes(euro, `The order of prices inside the bar was open in ${undecidedBars} bars.`);
+    includes(
+      euro,
+      `In ${undecidedBars - fallbackBars} of them finer bars decided or every order gave the same outcome;`,
+    );
     includes(euro, `Pessimistic ${percent(band.pessimistic)} %`);
     includes(euro, `Optimistic ${percent(band.optimistic)} %`);
+  });
+
+  it('counts the bars of a drawdown as the summary does', () => {
+    const [, table] = /<section[^>]* id="drawdowns"[^>]*>(.*?)<\/section>/s.exec(index.page)!;
+    const bars = [...table.matchAll(/<td>([\d,]+)<\/td>\s*<\/tr>/g)].map(([, cell]) =>
+      Number(cell.replaceAll(',', '')),
+    );
+    expect(bars.length).toBe(5);
+    expect(Math.max(...bars)).toBe(index.run.summary.maxDrawdownDurationBars);
   });
 
   it('says that nothing was left open if no bar was ambiguous', () => {

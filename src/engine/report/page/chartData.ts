@@ -97,7 +97,8 @@ function least(values: Float64Array, first: number, last: number): number {
 }
 
 /**
- * The bars that every bucket width must show: the bottom of the deepest drawdown, and the highest and lowest equity.
+ * The bars that the chart must show at any bucket width: the bottom of the deepest drawdown, and the highest and lowest
+ * equity.
  */
 function extremeIndexes(equity: Float64Array, drawdown: Float64Array): number[] {
   return [indexOfMost(drawdown), indexOfMost(equity), indexOfMost(equity.map((value) => -value))];

@@ -5,7 +5,7 @@ export interface Html {
 }
 type Part = Html | string | number | readonly Part[];
 
-/** Template tag: texts and numbers are escaped, `Html` stands as it is. */
+/** Template tag: strings are escaped, `Html` is inserted as it is. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { markup: texts.map((text, index) => text + (index < parts.length ? markupOf(parts[index]) : '')).join('') };
 }
@@ -20,7 +20,7 @@ function markupOf(part: Part): string {
   return 'markup' in part ? part.markup : part.map(markupOf).join('');
 }
 
-/** Text as it stands in an element or in an attribute with double quotes. */
+/** Escapes text for an element, or for an attribute in double quotes. */
 export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 

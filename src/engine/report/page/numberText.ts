@@ -46,7 +46,10 @@ export interface Precision {
   readonly time: (ms: number) => string;
 }
 
-/** Prices before decimalization were in eighths and sixteenths. A few of them must not lengthen all the others. */
+/**
+ * The share of prices that must be shown in full. Prices before decimalization were in eighths and sixteenths: a few of
+ * them must not lengthen all the others.
+ */
 const USUAL_SHARE = 0.75;
 
 /** The decimals of the tick size if it is known, else those that most prices need, within PRICE_DIGITS; at least 2. */

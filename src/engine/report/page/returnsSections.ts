@@ -66,7 +66,9 @@ function marketYears({ report }: CompletedRun): Map<string, number> {
   return years;
 }
 
-/** From the bar of a peak (-1: the initial balance) to the bar that reaches it again; null: none has. */
+/**
+ * From the bar of a peak (-1: the initial balance) to the bar on which equity reaches it again; null: it never does.
+ */
 interface DrawdownSpan {
   readonly peak: number;
   bottom: number;
@@ -88,7 +90,7 @@ export function drawdownsSection({ report }: CompletedRun): Html {
         <td>${dayOf(peak)}</td>
         <td>${dayOf(bottom)}</td>
         <td>${end === null ? 'not recovered' : dayOf(end)}</td>
-        <td>${count((end ?? depth.length) - peak)}</td>
+        <td>${count((end ?? depth.length) - 1 - peak)}</td>
       </tr>`,
   );
   const headings = [
@@ -120,7 +122,7 @@ function drawdownSpans(depth: Float64Array): DrawdownSpan[] {
 const BINS = 31;
 const CHART = { width: 620, height: 190, left: 4, bottom: 22 };
 
-/** A histogram of the returns of closing fills, as SVG. */
+/** The returns of closing fills as a histogram, and the results by exit reason and by side. */
 export function spreadSection({ trades, summary }: CompletedRun, quote: string, precision: Precision): Html {
   if (trades.length === 0) return NOTHING;
   const reasons = Object.entries(summary.byExitReason).sort((a, b) => b[1].trades - a[1].trades);
@@ -168,7 +170,8 @@ export const EXIT_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * One bin always begins at zero, so that none mixes gains and losses. The outermost bins hold everything beyond them.
+ * A histogram, as SVG. One bin always begins at zero, so that none mixes gains and losses. The outermost bins hold
+ * everything beyond them.
  */
 function histogram(returns: readonly number[]): Html {
   const sorted = returns.toSorted((a, b) => a - b);

@@ -121,10 +121,11 @@ export function bandSection({ report, summary }: CompletedRun): Html {
     const note = 'In no bar did the result depend on the order of prices inside it.';
     return section({ id: 'band', title, note }, NOTHING);
   }
-  const settled = ambiguity.undecidedBars - ambiguity.fallbackBars;
+  const agreed = ambiguity.undecidedBars - ambiguity.fallbackBars;
   const policy = policyInForce(input.config).replace('_', ' ');
-  const note = `In ${count(ambiguity.undecidedBars)} bars the order of prices inside the bar decided the outcome. \
-Finer bars settled ${count(settled)}, the ${policy} policy ${count(ambiguity.fallbackBars)}.`;
+  const note = `The order of prices inside the bar was open in ${count(ambiguity.undecidedBars)} bars. In \
+${count(agreed)} of them finer bars decided or every order gave the same outcome; the ${policy} policy settled \
+${count(ambiguity.fallbackBars)}.`;
   const at = (value: number): string => {
     const width = band.high - band.low;
     return (width === 0 ? 50 : (100 * (value - band.low)) / width).toFixed(1);
