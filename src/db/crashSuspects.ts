@@ -23,8 +23,8 @@ const KILLS_ERROR = {
   code: 'RESOURCE_LIMIT',
   path: '',
   message:
-    `The worker process ended ${MAX_KILLS} times while it ran this backtest. The backtest probably needs more memory than ` +
-    'there is: use fewer nodes, a shorter range or a coarser timeframe.',
+    `The worker process ended ${MAX_KILLS} times while it ran this backtest. The backtest probably needs more memory ` +
+    'than there is: use fewer nodes, a shorter range or a coarser timeframe.',
 };
 
 /** Which suspects `worker` may claim. @param excluded workspaces of which it runs one already */

@@ -11,7 +11,7 @@ export interface ReadResult extends Pick<StoredResult, 'engineVersion' | 'result
 }
 type Json = Readonly<Record<string, unknown>>;
 
-/** The message names at most this many and counts the rest; the notice lists all. */
+/** The message names at most this many members and counts the rest; the notice lists all of them. */
 const MAX_NAMES = 8;
 /** A relative difference below this is rounding: sums of a million doubles stay well within it. */
 const ROUNDING = 1e-9;
@@ -24,7 +24,7 @@ interface Findings {
 
 /**
  * Compares what a file was made from with the stored result, member by member and trade by trade.
- * @returns null when both are equal to the last digit, and only an older engine hashed them in another way
+ * @returns null when both are equal to the last digit, and only the hash differs because another engine made it
  */
 export function artifactNotice(stored: ReadResult, run: CompletedRun): ArtifactNotice | null {
   const found: Findings = { differing: [], rounded: [], added: [] };

@@ -18,7 +18,9 @@ export function canonicalJson(value: unknown): string {
   return `{${members}}`;
 }
 
-/** The first names that occur, which are those of configs and instruments: most of what is hashed. */
+/**
+ * Quoted names. The first ones to occur are kept: those of configs and instruments, which are most of what is hashed.
+ */
 const QUOTED = new Map<string, string>();
 const MAX_QUOTED = 500;
 const MAX_QUOTED_LENGTH = 40;
@@ -31,7 +33,7 @@ function quoted(name: string): string {
   return text;
 }
 
-/** Longer lists are sorted by the runtime, which takes longer to begin. */
+/** Longer lists are sorted by the runtime, whose sort takes longer to start. */
 const FEW_NAMES = 24;
 
 /** By code units, as RFC 8785 wants. */

@@ -38,7 +38,9 @@ export interface ConditionStats {
   /** Number of changes between true and not true inside the window. */
   readonly transitions: number;
   readonly maxStreakTrue: number;
-  /** Bars on which every other conjunct of the rule was true and only this one was false; null: no conjunct. */
+  /**
+   * Bars on which every other conjunct of the rule was true and only this one was false; null: it is not a conjunct.
+   */
   readonly soleBlockerCount: number | null;
   readonly leftStats: SideStats | null;
   readonly rightStats: SideStats | null;
@@ -128,7 +130,7 @@ function streaksOf(
     firstTrueAt: time[first],
     lastTrueAt: time[lastBit(isTrue, end)],
     transitions,
-    // No two neighboring rows are true in any cross.
+    // No two neighboring rows are true, as in every cross.
     maxStreakTrue: neighbors === 0 ? 1 : longestStreak(isTrue, start, end),
   };
 }
@@ -157,7 +159,7 @@ function longestStreak(isTrue: Uint32Array, start: number, end: number): number 
       longest = Math.max(longest, streak);
       continue;
     }
-    // Run after run of ones; those at the beginning go on with the streak of the word before.
+    // One run of ones after the other. A run that begins at bit 0 continues the streak of the word before.
     let bits = word;
     let passed = 0;
     while (bits !== 0) {
@@ -179,7 +181,7 @@ const keptRows = new KeptByRange<Float64Array, Int32Array>();
 
 /**
  * Evenly spaced rows of the window, at most SAMPLED_ROWS, the first and the last included.
- * @param time of the bars, whose runs over the same window share the rows
+ * @param time the times of the bars; their runs over the same window share the rows
  */
 const sampledRows = (time: Float64Array, { start, end }: Window): Int32Array =>
   keptRows.get(time, start, end, () => spacedRows(start, end));

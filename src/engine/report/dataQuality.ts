@@ -26,7 +26,7 @@ export interface DataQuality {
 /** A longer list tells a reader nothing new: data with more outliers needs repair. */
 const MAX_OUTLIERS = 20;
 
-/** The block of the last run of each range, by its flaws, which runs over the same range share. */
+/** The last block of each range, keyed by its flaws: runs over the same range share these. */
 const kept = new WeakMap<Flaws, DataQuality>();
 const texts = new WeakMap<DataQuality, string>();
 
@@ -53,7 +53,7 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
   return block;
 }
 
-/** What JSON.stringify writes: runs over the same range share it. */
+/** The block as JSON.stringify writes it; runs over the same range share the text. */
 export function dataQualityJson(block: DataQuality): string {
   let json = texts.get(block);
   if (json === undefined) texts.set(block, (json = JSON.stringify(block)));

@@ -3,7 +3,7 @@ import { policyInForce } from '../config.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import type { Funnel } from './funnel.ts';
-import { REJECTION_REASONS, type RejectionReason } from '../simulate/simulation.ts';
+import { mostRejected, rejectionAdvice } from './rejections.ts';
 import type { PositionStatistics } from './positionStatistics.ts';
 import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
 import type { ConditionStats, SideStats } from './conditionStatistics.ts';
@@ -97,44 +97,6 @@ function notFilled({ funnel, report }: DiagnosisInput): Diagnosis[] {
       'Bring the order price nearer to the market, raise expireBars, or use a market order.',
     ),
   ];
-}
-
-interface Rejections {
-  readonly reason: RejectionReason;
-  readonly count: number;
-}
-
-/** The most frequent reason, or undefined when no order was rejected. */
-function mostRejected(funnel: Funnel): Rejections | undefined {
-  return REJECTION_REASONS.map((reason) => ({ reason, count: funnel.ordersRejected[reason] ?? 0 }))
-    .filter(({ count }) => count > 0)
-    .sort((a, b) => b.count - a.count)[0];
-}
-
-/** What helps depends on how orders are sized: when sizes grow with the balance, a larger balance does not help. */
-export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInput): string {
-  const modes = new Set(strategy.entries.map((entry) => entry.action.sizing.mode));
-  switch (reason) {
-    case 'INSUFFICIENT_BALANCE': {
-      if (modes.has('risk_percent') || modes.has('volatility_target'))
-        return (
-          'Raise config.leverage or lower sizing.value: the size grows with the balance, so a larger initialBalance ' +
-          'does not help. A stop farther away makes positions smaller as well.'
-        );
-      if (modes.has('percent_equity') || modes.has('percent_balance'))
-        return (
-          'Lower sizing.value (fees are paid on top of the position) or raise config.leverage: the size grows with ' +
-          'the balance, so a larger initialBalance does not help.'
-        );
-      return 'Use a smaller sizing.value, percent_equity sizing, or a larger config.initialBalance.';
-    }
-    case 'MIN_NOTIONAL':
-      return "Use a larger size: the orders are below the instrument's minNotional.";
-    case 'ZERO_QTY':
-      return "Use a larger size: the quantity rounds down to zero at the instrument's qtyStep.";
-    case 'LEVEL_MISSING':
-      return 'The stop or target price was missing at the signal: use a longer warm-up or another level.';
-  }
 }
 
 /** Which condition to loosen in an entry that never came true. */

@@ -56,7 +56,7 @@ function statisticsOf(falls: Falls, marks: number): DrawdownStatistics {
   };
 }
 
-/** The fall from the highest equity so far, as a fraction of it. */
+/** For each mark, the fall from the highest equity so far, as a fraction of it. */
 export function drawdowns(equity: Float64Array, initialBalance: number): Float64Array {
   let peak = initialBalance;
   return equity.map((value) => {

@@ -38,7 +38,7 @@ function marksAt(rows: Int32Array, { simulation: { equity }, input: { start } }:
 interface EquityPreview {
   readonly times: Float64Array;
   readonly marks: Float64Array;
-  /** [time, equity] of the last mark of each of as many equal stretches. */
+  /** [time, equity] of each point, which is the last mark of its part of the range. */
   points(): [number, number][];
 }
 

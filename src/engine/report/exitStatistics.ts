@@ -18,7 +18,7 @@ export interface ExitStatistics {
   readonly byMethod: Readonly<Record<ExitMethod, number>>;
 }
 
-/** Written again by each call. */
+/** Overwritten by each call. */
 const SUMS = {
   trades: new Int32Array(EXIT_REASONS.length),
   wins: new Int32Array(EXIT_REASONS.length),

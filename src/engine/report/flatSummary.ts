@@ -92,7 +92,10 @@ export function measureRun(reported: ReportedSimulation): MeasuredRun {
   return { daily: dailyOf(reported), positions: positionsOf(reported.simulation.tradeLog) };
 }
 
-/** The marks of every row, or those of every day where equity was streamed; the last of either is that of the run. */
+/**
+ * The marks of every row, or those of every day when equity was streamed. Either way, the last one is the last mark of
+ * the run.
+ */
 const marksOf = ({ equity, streamed }: SimulationResult): Float64Array => streamed?.days ?? equity;
 
 /** The daily series of a run; valid until the next call. */
@@ -102,7 +105,7 @@ export function dailyOf({ simulation, input }: ReportedSimulation): DailySeries 
 }
 
 /**
- * The flat summary in parts, which have their members in the order of FLAT_KEYS: few ask for the object of all of them,
+ * The flat summary in parts, with their members in the order of FLAT_KEYS. The object of all members is rarely needed,
  * and it takes longer to make than most statistics.
  */
 export interface FlatParts {
@@ -167,8 +170,8 @@ export function readsOf(wanted: ReadonlySet<FlatKey>, { bars, start, end }: Simu
 }
 
 /**
- * The same values for some keys only, without computing what none of them needs; `daily` is supplied if the caller
- * already has it. A sweep needs a dozen of the sixty keys, thousands of times.
+ * The values of some keys of the flat summary, without computing what none of them needs. `daily` is given if the
+ * caller already has it. A sweep needs a dozen of the sixty keys, thousands of times.
  */
 export function chosenSummary(
   reported: ReportedSimulation,
@@ -192,7 +195,7 @@ export function chosenSummary(
   };
 }
 
-/** Every position that was opened is closed at the end at the latest. */
+/** Every entry is a position that has closed, at the end of the run at the latest. */
 function countKeys({ simulation, input }: ReportedSimulation) {
   const { fillsByRule, entriesFilled } = simulation.counts;
   const longPositions = fillsByRule.reduce((sum, fills, rule) => (input.entries[rule].side > 0 ? sum + fills : sum), 0);

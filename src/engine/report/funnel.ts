@@ -1,4 +1,4 @@
-// The funnel: from bars to entries, where the signals of a strategy go; and its JSON.
+// The funnel: how many bars of a run became signals, orders and entries; and its JSON.
 import { countBits, wordCount } from '../kernels/bits.ts';
 import { REJECTION_REASONS } from '../simulate/simulation.ts';
 import { EXIT_REASONS } from '../simulate/trade.ts';
@@ -32,8 +32,8 @@ export interface Funnel extends Omit<EntryFunnel, 'rule'> {
   readonly entriesFilled: number;
   readonly exits: Readonly<Record<string, number>>;
   /**
-   * The same counts per entry; those above are summed over all entries, and `afterFilter` lists them one after the
-   * other.
+   * The same counts per entry rule. Those above are sums over all of them, and `afterFilter` above lists the filters of
+   * one after the other.
    */
   readonly entries: readonly EntryFunnel[];
 }
@@ -138,7 +138,7 @@ const TEXTS = {
   end: constantJson(']}'),
 } as const;
 
-/** Writes it as JSON.stringify does. */
+/** Writes the funnel as JSON.stringify does. */
 export function writeFunnel(json: JsonWriter, funnel: Funnel): void {
   json.number(TEXTS.barsTotal, funnel.barsTotal).number(TEXTS.barsWarmup, funnel.barsWarmup);
   writeBars(json, funnel);

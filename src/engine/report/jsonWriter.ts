@@ -5,7 +5,7 @@ import { keptText, NO_NUMBER, numbersWithin, TEXTS_AT, WrittenText } from '../ke
 
 export type { WrittenText };
 
-/** A part of a text, which is in UTF-8 where it is bytes. */
+/** A part of a text; bytes are UTF-8. */
 export type JsonPiece = string | Uint8Array;
 
 /** Longer lists are rare; their memory is not kept. */
@@ -25,7 +25,7 @@ export class JsonWriter {
   #numberCount = 0;
   #length = 0;
 
-  /** Begins a new text. What an error has left of another is dropped. */
+  /** Begins a new text, and drops what an error may have left of another. */
   begin(): this {
     this.#textsLength = 0;
     this.#placesLength = 0;
@@ -52,7 +52,7 @@ export class JsonWriter {
     return this.#add(this.text(json), NO_NUMBER);
   }
 
-  /** Adds a piece and a number behind it; a number that is missing or not finite is written as null. */
+  /** Adds a piece and a number after it; a number that is missing or not finite is written as null. */
   number(json: WrittenText, value: number | null): this {
     if (this.#numberCount === this.#numbers.length) {
       const numbers = new Float64Array(2 * this.#numbers.length);

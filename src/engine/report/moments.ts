@@ -4,9 +4,10 @@ import { powerSums, type PowerSums } from '../kernels/simd/powerSums.ts';
 import { least, selectRank } from '../kernels/select.ts';
 
 /**
- * What rounding can make of a return, or of equity as a fraction of it: a denominator up to it counts as zero
- * (semantics §5). Equity is rounded to 2^-53 of what the leverage lets it hold, about twice, so that the quotient of
- * two is off by up to 4.4e-13 at the highest leverage, 1000. The sums are compensated and add nothing to it.
+ * The most that rounding can add to a return, or to equity as a fraction of its peak: a denominator up to this counts
+ * as zero (semantics §5). Equity is rounded about twice, each time by 2^-53 of what the leverage lets it hold. The
+ * quotient of two equities is therefore off by up to 4.4e-13 at the highest leverage, 1000. The sums are compensated
+ * and add nothing to that.
  */
 export const ROUNDING = 1e-12;
 
@@ -48,7 +49,7 @@ export interface Shape {
   readonly kurtosis: number;
 }
 
-/** null for an empty list of returns, or one of equal ones. */
+/** null for an empty list of returns, or when all are equal. */
 export function populationShape(values: ArrayLike<number>): Shape | null {
   const center = mean(values);
   return center === null ? null : shapeOf(powerSums(values, center), values.length);
@@ -70,9 +71,9 @@ export const sampleExcessKurtosis = (shape: Shape | null, n: number): number | n
   shape === null || n < 4 ? null : ((n - 1) / ((n - 2) * (n - 3))) * ((n + 1) * (shape.kurtosis - 3) + 6);
 
 /**
- * Linear between neighbors, of values in ascending order (numpy's default).
- * @param first the rank of the first of them, where those before it are not needed
- * @param count of all values
+ * The percentile of values in ascending order, linear between neighbors (numpy's default).
+ * @param first the rank of the first value in `ascending`, when those before it are left out
+ * @param count how many values there are in all
  */
 export function percentile(
   ascending: ArrayLike<number>,

@@ -12,7 +12,7 @@ export interface MonthRow {
 
 /** The months that have bars, of all days of a series or of a range of them. */
 export interface Months {
-  /** year · 12 + month, counted from 0. Ranges that begin and end in the same months share them. */
+  /** year · 12 + month, with January as 0. Ranges that begin and end in the same months share this array. */
   readonly numbers: Float64Array;
   /** The index of the last day of each month. */
   readonly lastDays: Int32Array;
@@ -20,7 +20,7 @@ export interface Months {
 
 /** Keyed by the days of a range, which the runs of a batch share (bars/days.ts). */
 const known = new WeakMap<Float64Array, Months>();
-/** The months of all days of a series, by the memory that the days of its ranges are parts of. */
+/** The months of all days of a series, keyed by the buffer that the days of its ranges are parts of. */
 const whole = new WeakMap<ArrayBufferLike, Months>();
 const shared = new KeptByRange<Float64Array, Float64Array>();
 
@@ -74,7 +74,7 @@ export function monthMarks({ lastDays }: Months, equity: Float64Array): Float64A
 
 /**
  * Each month's last mark against that of the month before.
- * @param numbers year · 12 + month, counted from 0
+ * @param numbers year · 12 + month, with January as 0
  */
 export const monthRows = (
   numbers: Float64Array,

@@ -103,7 +103,10 @@ function sideOf(
 
 /** From one run to the next, the distance of the farthest near miss rarely grows by more than this factor. */
 const GUESSED_FACTOR = 4;
-/** A guess, from the run before, of how far near misses are at most. A wrong one costs time and changes no result. */
+/**
+ * A guess, from the run before, of the distance of the farthest near miss. A wrong guess costs time and changes no
+ * result.
+ */
 let guessedBound = Infinity;
 
 /** Keeps the nearest rows. With a good guess, only a fifth of the rows need a closer look. */
@@ -147,7 +150,7 @@ function keepNearestRows(
     return row !== null && keepIfNearest(left, right, at, row, condition);
   };
   let at = 0;
-  // The kernel passes over rows where a side is missing.
+  // One by one at first, because the kernel passes over rows where a side is missing.
   for (; at < count && farthestKept() === Infinity; at++) keep(at);
   const sides = new Sides(left, right);
   let limit = limitOf(farthestKept());
@@ -171,7 +174,7 @@ const NEAREST = {
   bound: Infinity,
   /** `relativeGap` of each. */
   gaps: new Float64Array(MAX_NEAR_MISSES),
-  /** Where each stands in the columns below, which stay as they are when a closer one comes. */
+  /** The place of each in the columns below, which are not moved when a closer one comes. */
   places: new Int32Array(MAX_NEAR_MISSES),
   rows: new Int32Array(MAX_NEAR_MISSES),
   left: new Float64Array(MAX_NEAR_MISSES),
@@ -280,7 +283,7 @@ export function writeNearMisses(json: JsonWriter, misses: readonly NearMiss[]): 
   for (const miss of misses) {
     const { rule, nodeId, path, text, bar, time, left, right, distance } = miss;
     if (last !== null) json.add(TEXTS.between);
-    // Most are of one condition.
+    // Most near misses are of the same condition as the one before.
     const isNamed = rule === last?.rule && nodeId === last.nodeId && path === last.path && text === last.text;
     if (named === null || !isNamed) named = json.text(JSON.stringify({ rule, nodeId, path, text }).slice(0, -1));
     json.add(named).number(TEXTS.bar, bar).number(TEXTS.time, time);

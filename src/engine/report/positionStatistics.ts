@@ -35,8 +35,8 @@ export interface PositionStatistics {
 }
 
 /**
- * What rounding can make of the result of a position, as a fraction of what it traded: prices, fees and their
- * difference are each rounded to 2^-53 of it, which makes 5e-16.
+ * The most that rounding can add to the pnl of a position, as a fraction of what it traded. Prices, fees and their
+ * difference are each rounded by 2^-53 of that, which makes 5e-16; the rest is headroom.
  */
 const ROUNDING_OF_PNL = 1e-14;
 

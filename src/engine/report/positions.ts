@@ -20,7 +20,7 @@ export interface Positions {
   readonly pnlR: Float64Array;
 }
 
-/** What the rows of each position add up to, in order of its first row. */
+/** The sums over the rows of each position, in the order of their first rows. */
 interface Parts {
   count: number;
   readonly lastTrade: Int32Array;
@@ -53,8 +53,8 @@ function emptyPositions(count: number): Positions {
 }
 
 /**
- * Writes each trade as a position, up to the first that is not: as long as every trade closes a position of its own, in
- * the order of their entries, there is nothing to add up. Returns whether all of them did.
+ * Writes each trade as a position. This is right as long as every trade closes a position of its own, in the order of
+ * their entries: there is nothing to add up. Returns false, and stops, at the first trade that does not.
  */
 function writeTrades({ numbers, length }: TradeLog, positions: Positions): boolean {
   const { maePct, mfePct } = positions;
@@ -147,7 +147,7 @@ export function addTo(totals: Float64Array, lost: Float64Array, index: number, v
   totals[index] = next;
 }
 
-/** The parts in order of their last exit, equal ones as they are; null: they are in that order. */
+/** The parts in order of their last exit, ties in their present order; null: they are in that order already. */
 function byLastExit({ count, lastTrade }: Parts, numbers: Float64Array): Int32Array | null {
   const exitRow = (part: number): number => numbers[lastTrade[part] * TRADE_WIDTH + TRADE.exitRow];
   let isOrdered = true;

@@ -58,7 +58,7 @@ export function configHashOf(
   settings: Settings,
 ): string {
   const { params, overrides } = config;
-  // The last members of a config.
+  // A config ends with these members.
   const free = `,"params":${JSON.stringify(params)},"overrides":${JSON.stringify(overrides)}}`;
   const others = configJson.slice(0, -free.length);
   const settingsJson = JSON.stringify(settings);
@@ -79,10 +79,14 @@ export function hashWithParams(
   return (params) => hashWith(`"params":${canonicalJson(params)}`);
 }
 
-/** `hashOf` of a value with other text in the place of these members of its config; all else is written once. */
+/**
+ * `hashOf` of a value with other text in place of these members of its config. The text around them is written only
+ * once.
+ */
 function hashAround(value: Readonly<Record<string, unknown>>, members: string): (text: string) => string {
   const json = canonicalJson(value);
-  // The config comes first. Nothing else in it looks like them: overrides are numbers, quotes in texts escaped.
+  // The config comes first. Nothing else in it looks like these members: overrides are numbers, and quotes in strings
+  // are escaped.
   const at = json.indexOf(members);
   const before = json.slice(0, at);
   const after = json.slice(at + members.length);

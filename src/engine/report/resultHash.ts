@@ -3,7 +3,7 @@ import { createHash, hash, type Hash } from 'node:crypto';
 import type { WrittenSummary } from './summary.ts';
 import type { TradeTable, TradeWords } from './tradeTable.ts';
 
-/** What the hash reads of a summary. The blocks are what is left of it as JSON, without the lists of `series`. */
+/** What the hash reads of a summary. The blocks are the rest of it as JSON, without the lists of `series`. */
 export type HashedSummary = Pick<WrittenSummary, 'flatNumbers' | 'series' | 'thinBlocksJson'>;
 
 /**
@@ -52,7 +52,7 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array | Uint32Array)
 const GATHERED = Buffer.alloc(128 * 1024);
 /** Bytes that a UTF-16 unit takes at most in UTF-8. */
 const MOST_UNIT_BYTES = 3;
-/** Where numbers are made equal before they are added, as numbers and as bytes. */
+/** Where numbers are normalized before they are added, as numbers and as bytes. */
 const NUMBERS = new Float64Array(512);
 const NUMBER_BYTES = bytesOf(NUMBERS);
 
@@ -76,7 +76,7 @@ class Digest {
     this.#filled += bytes.length;
   }
 
-  /** Adds doubles, those that JSON does not tell apart as the same bytes. */
+  /** Adds doubles. Those that JSON does not tell apart become the same bytes. */
   addNumbers(values: ArrayLike<number>): void {
     for (let from = 0; from < values.length; from += NUMBERS.length) {
       const count = Math.min(NUMBERS.length, values.length - from);
@@ -105,7 +105,7 @@ function copyAsShown(values: ArrayLike<number>, from: number, count: number): vo
   }
 }
 
-/** By the list, because runs over the same range share their times and months. */
+/** Keyed by the list, because runs over the same range share their times and months. */
 const axisHashes = new WeakMap<Float64Array, Uint8Array>();
 
 function hashOfAxis(values: Float64Array): Uint8Array {
@@ -114,7 +114,7 @@ function hashOfAxis(values: Float64Array): Uint8Array {
   return known;
 }
 
-/** By the words, which the runs of a strategy share. */
+/** Keyed by the words, which the runs of a strategy share. */
 const lines = new WeakMap<TradeWords, Uint8Array>();
 
 function lineOf(words: TradeWords): Uint8Array {

@@ -36,7 +36,7 @@ export interface DailySeries {
   /** equity / previous day's equity - 1; the first against the initial balance. */
   readonly returns: Float64Array;
   readonly sums: ReturnSums;
-  /** Most variants never ask for it. */
+  /** A function, because most variants never ask for it. */
   readonly benchmark: () => Benchmark;
 }
 
@@ -49,8 +49,8 @@ interface Benchmark {
 }
 
 /**
- * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i, or of day i
- * where there are as many. The result is valid until the next call.
+ * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i, or the last
+ * mark of day i when there is one per day. The result is valid until the next call.
  */
 export function dailySeries(
   bars: Bars,
@@ -124,7 +124,7 @@ export interface ReturnStatistics {
 
 /**
  * @param periods A, the periods per year: 365 or 252.
- * @param wanted keys to compute, of which the others may be null; null: all.
+ * @param wanted the keys to compute, all others may be null; null: every key.
  */
 export function returnStatistics(
   daily: DailySeries,
@@ -172,7 +172,10 @@ export function returnStatistics(
 type Tails = Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'>;
 const NO_TAILS: Tails = { tailRatio: null, var95: null, cvar95: null };
 
-/** The tails of at least one return. Only values near the ends are sorted: most are more than a deviation from 0. */
+/**
+ * The tails of at least one return. Only values near the ends are sorted, most of which lie more than a deviation from
+ * 0.
+ */
 function tails(returns: Float64Array, deviation: number): Tails {
   const days = returns.length;
   const tailDays = Math.floor((days - 1) * 0.05) + 1;

@@ -114,7 +114,7 @@ const KIND_TEXTS: Readonly<Record<Sample['kind'], WrittenText>> = {
 const truthText = (value: number): WrittenText =>
   value !== value ? TEXTS.null : value === 1 ? TEXTS.true : TEXTS.false;
 
-/** The nodes in the order that an object would have their ids in, whole numbers first; of equal ids, the last node. */
+/** The nodes in the order in which an object would list their ids, whole numbers first; of equal ids, the last node. */
 function inJsonOrder(nodes: readonly NamedNode[]): readonly NamedNode[] {
   if (areInJsonOrder(nodes)) return nodes;
   const byId = Object.create(null) as Record<string, NamedNode>;
@@ -122,7 +122,9 @@ function inJsonOrder(nodes: readonly NamedNode[]): readonly NamedNode[] {
   return Object.values(byId);
 }
 
-/** Whether `inJsonOrder` would change nothing, as nearly always: few distinct ids, none of them a number. */
+/**
+ * Whether `inJsonOrder` is sure to change nothing, which is the usual case: few distinct ids, none of them a number.
+ */
 function areInJsonOrder(nodes: readonly NamedNode[]): boolean {
   if (nodes.length > FEW_NODES) return false;
   for (let at = 0; at < nodes.length; at++) {

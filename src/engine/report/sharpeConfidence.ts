@@ -1,4 +1,4 @@
-// How sure a Sharpe ratio is: the probability that the true one is above a threshold, and the days needed to tell
+// How certain a Sharpe ratio is: the probability that the true one is above a threshold, and the days needed to tell
 // (semantics §5.4).
 import type { Shape } from './moments.ts';
 import { normalCdf } from './normal.ts';

@@ -14,7 +14,7 @@ export const INSTANT_KEY = 'maxDrawdownRecoveredAt' satisfies FlatKey;
 export function shownSummary(summary: Json): Record<string, unknown> {
   const { equityPreview, ...others } = summary;
   const shown: Record<string, unknown> = {};
-  // What is read first comes first: a reader may see no more than the beginning.
+  // The most important keys come first, because a reader may see no more than the beginning.
   for (const key of [...FIRST, ...FLAT_KEYS, ...Object.keys(others)]) if (key in others) shown[key] = others[key];
   if (equityPreview !== undefined) shown.equityPreview = equityPreview;
   if (INSTANT_KEY in shown) shown[INSTANT_KEY] = isoText(shown[INSTANT_KEY]);

@@ -8,8 +8,8 @@ import { tradeRows, type TradeRow, type TradeTable } from './tradeTable.ts';
 import type { WrittenResult } from './writtenResult.ts';
 
 /**
- * Summary and trades are objects that are made when they are first asked for. A class, because V8 puts the getters of
- * an object literal into its old generation, and everything that they can reach then outlives the run there.
+ * Summary and trades are objects that are made when they are first asked for. A class: V8 puts the getters of an object
+ * literal into its old generation, where everything that they can reach would outlive the run.
  */
 export class CompletedRun {
   readonly ok = true;

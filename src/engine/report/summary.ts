@@ -34,14 +34,14 @@ export interface Summary extends FlatSummary, Breakdowns, Circumstances {
 }
 
 /**
- * The summary as it is hashed and stored: numbers, lists of numbers, and the rest as JSON, each of which is written
- * once. The object is made when it is first asked for.
+ * The summary as it is hashed and stored: numbers, lists of numbers, and the rest as JSON. The object is made when it
+ * is first asked for.
  */
 export interface WrittenSummary {
   readonly summary: () => Summary;
   /** The members that are numbers or null, as doubles in the order of FLAT_KEYS. */
   readonly flatNumbers: Float64Array;
-  /** The members that are objects or lists, in pieces, with nothing in the lists that `series` holds as numbers. */
+  /** The members that are objects or lists, in pieces. The lists that `series` holds as numbers are empty in it. */
   readonly thinBlocksJson: readonly JsonPiece[];
   readonly series: ResultSeries;
   /** The code of the first entry of the diagnosis. */
@@ -51,7 +51,7 @@ export interface WrittenSummary {
 const json = new JsonWriter();
 const TEXTS = { comma: constantJson(','), byMonth: constantJson(',"byMonth":') } as const;
 
-/** Computes the summary of a simulated run. It is valid until the next run of this thread where memory was lent. */
+/** Computes the summary of a simulated run. When memory was lent, it is valid until the next run of this thread. */
 export function summarize(report: ReportInput): WrittenSummary {
   const { initialBalance } = report.input.config;
   const measured = measureRun(report);

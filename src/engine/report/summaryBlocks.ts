@@ -57,7 +57,7 @@ export const breakdownsOf = (positions: Positions, exits: ExitStatistics): Break
   bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
 });
 
-/** What the result depends on beside the rules: costs, ambiguous bars, data and window. */
+/** What the result depends on besides the rules: costs, ambiguous bars, data and window. */
 export const circumstancesOf = (report: ReportInput, totalFees: number, exits: ExitStatistics): Circumstances => ({
   fees: feesBlock(report, totalFees),
   ambiguity: ambiguityBlock(report, exits.byMethod),

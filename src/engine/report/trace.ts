@@ -53,7 +53,7 @@ export const shownTrace = ({ samples, sampleCount, ...trace }: SampledTrace): St
 export interface FittedTrace {
   readonly trace: SampledTrace;
   readonly rules: RuleStatsSummary;
-  /** Both as members of an object: what JSON.stringify writes behind its other members. */
+  /** Both as members of an object: what JSON.stringify writes after its other members. */
   readonly json: Uint8Array;
 }
 
@@ -83,7 +83,10 @@ function written(trace: SampledTrace, rules: RuleStatsSummary): Uint8Array {
   return json.bytes();
 }
 
-/** Cuts both to MAX_TRACE_BYTES: first samples, then near misses, then rule statistics from the end. */
+/**
+ * Cuts both to MAX_TRACE_BYTES: first samples, then near misses, then rule statistics from the end, and last the funnel
+ * and the diagnosis.
+ */
 export function fitTrace(trace: SampledTrace, rules: RuleStatsSummary): FittedTrace {
   let fitted = { trace, rules, json: written(trace, rules) };
   while (fitted.json.length - TRACE_NAME.length - RULES_NAME.length > MAX_TRACE_BYTES) {

@@ -7,7 +7,7 @@ type TradeUnit = 'ms' | 'bars' | 'price' | 'base' | 'quote' | 'fraction' | null;
 interface TradeColumn {
   readonly type: 'number' | 'count' | 'time' | 'text';
   readonly unit: TradeUnit;
-  /** With the sign and the range where they are not plain. */
+  /** Includes the sign and the range where they are not obvious. */
   readonly description: string;
 }
 

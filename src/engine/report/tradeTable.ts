@@ -64,7 +64,8 @@ export function tradeTable(log: TradeLog, context: TradeContext): TradeTable {
   const kinds = new TradeKinds(log, context);
   const table = emptyTable(length, kinds.words);
   writeTimes(log, context.time, table.numbers);
-  // A function per row, which V8 compiles, where a loop that runs once makes an object of every number it reads.
+  // One call per row, because V8 compiles the function. A loop that runs once is not compiled, and makes an object of
+  // every number it reads.
   for (let trade = 0; trade < length; trade++) writeRow(log, trade, context.firstRow, kinds, table);
   return table;
 }
@@ -89,7 +90,10 @@ function writeRow(
   table.kinds[trade] = kinds.of(trade);
 }
 
-/** A loop of its own, because every time waits for memory: in so short a loop the processor fetches many at once. */
+/**
+ * A separate loop, because every read of a time waits for memory: in a loop this short, the processor fetches many at
+ * once.
+ */
 function writeTimes({ length, numbers }: TradeLog, time: Float64Array, to: Float64Array): void {
   for (let trade = 0, from = 0, row = 0; trade < length; trade++, from += TRADE_WIDTH, row += ROW_NUMBERS) {
     to[row + ROW.entryTime] = time[numbers[from + TRADE.entryRow]];
@@ -97,7 +101,7 @@ function writeTimes({ length, numbers }: TradeLog, time: Float64Array, to: Float
   }
 }
 
-/** Writes all numbers of a row but its times. */
+/** Writes all numbers of a row except its times. */
 function writeNumbers(from: Float64Array, at: number, firstRow: number, to: Float64Array, row: number): void {
   const entryRow = from[at + TRADE.entryRow];
   const exitRow = from[at + TRADE.exitRow];
@@ -170,7 +174,7 @@ class TradeKinds {
   }
 }
 
-/** Words that trades had last: the runs of a strategy share these objects, and what later stages keep for them. */
+/** The words used last. The runs of a strategy share these objects, and also what later stages keep for them. */
 const lastWords: TradeWords[] = [];
 const MOST_LAST_WORDS = 8;
 
@@ -191,7 +195,7 @@ const areSameWords = (a: TradeWords, b: TradeWords): boolean =>
   a.entryRule === b.entryRule &&
   a.exitRule === b.exitRule;
 
-/** Each child that decides has a decision of its own. */
+/** Compares without `fineTime`: each child that decides has a decision of its own. */
 const isSameDecision = (a: Decision, b: Decision): boolean =>
   a.method === b.method && a.resolution === b.resolution && a.policy === b.policy;
 

@@ -5,7 +5,7 @@ import type { CONFIG_WARNING_CODES } from '../language/grammar/issueCodes.ts';
 import { HOURS_OF_DAILY_BARS, INTRADAY_FIELDS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
 import { isFreeSlippage, policyInForce, type ResolvedConfig } from '../config.ts';
-import { rejectionAdvice } from './diagnosis.ts';
+import { rejectionAdvice } from './rejections.ts';
 import type { ReportInput } from './reportInput.ts';
 
 /** The warnings about a config and what it did to the run. @param ast the strategy as its author wrote it */
@@ -63,10 +63,10 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
   return found;
 }
 
-/** Keyed by the payload, because no value of a param decides the answer. */
+/** Keyed by the payload, because no param changes the answer. */
 const hourReaders = new WeakMap<StrategyAst, boolean>();
 
-/** Whether an expression of the strategy tells the hours of a day apart. */
+/** Whether any expression of the strategy depends on the hour of the day. */
 function readsHours(strategy: RunnableStrategy, ast: StrategyAst): boolean {
   const known = hourReaders.get(ast);
   if (known !== undefined) return known;

@@ -16,7 +16,7 @@ export interface ResultSeries {
 export interface WrittenResult {
   /** The members of summaryJson that are numbers or null, as doubles in the order of FLAT_KEYS (flatSummary.ts). */
   readonly flatNumbers: Float64Array;
-  /** Those that are objects or lists, in pieces, with nothing in the lists that `series` holds. */
+  /** Those that are objects or lists, in pieces. The lists that `series` holds are empty in it. */
   readonly thinBlocksJson: readonly JsonPiece[];
   readonly series: ResultSeries;
   readonly tradeTable: TradeTable;
