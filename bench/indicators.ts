@@ -1,5 +1,5 @@
-// Indicator kernels: ns per bar at 1e4 bars (columns in cache) and 1e6 (columns in memory), from a market's columns to a
-// plan's, with default arguments.
+// Indicator kernels: ns per bar at 1e4 bars (columns in cache) and 1e6 (columns in memory), from a market's columns to
+// a plan's, with default arguments.
 import { Bench } from 'tinybench';
 import type { Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';

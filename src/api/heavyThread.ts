@@ -23,7 +23,7 @@ const NICENESS = 10;
 
 const { config, databaseUrl } = workerData as HeavyThreadData;
 const asked = new Map<string, HeavyRequest>();
-/** Until the first message. */
+/** True until the first message. */
 let isIdle = true;
 
 const authenticatedAs = ({ headers }: FastifyRequest) => asked.get(String(headers[ID_HEADER]));
@@ -52,7 +52,7 @@ async function start(): Promise<void> {
   if (!config.warmUp) return;
   const parts = { catalog: services.catalog, ask: (request: HeavyRequest) => ask(app, request), isIdle: () => isIdle };
   await warmUpBatches(parts).catch(() => {
-    // Whatever is wrong, a request will meet it, and say so.
+    // Whatever is wrong, a request will run into it and report it.
   });
 }
 

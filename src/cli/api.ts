@@ -43,7 +43,7 @@ async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   // Under a supervisor, the port may still belong to the process that this one replaces.
   if (!options.supervised) await requireFreePort(config);
   const log = createLog(config);
-  // Everything has been imported. A process that is killed keeps nothing at its end.
+  // Now that everything has been imported, because a process that is killed does not keep its compiled code.
   flushCompileCache();
   const begun = options.supervised ? awaitBegin<ReadyApi>(lifetime) : Promise.resolve(undefined);
   // An unobserved rejection must not crash the process.
@@ -55,7 +55,7 @@ async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   const predecessor = await begun;
   // It may have been away again while this process stood by.
   if (predecessor !== undefined) await waitForDatabase(database.url, lifetime.signal, log);
-  // The port of the process before it, which `--port 0` has left to chance.
+  // Takes over the port of its predecessor: with `--port 0`, the system chose it.
   const api = await prepared.listen(predecessor?.port ?? config.port, lifetime.signal);
   if (!options.supervised) announce(api.url, options.json ?? false);
   else sayReady(api);

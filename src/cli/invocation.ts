@@ -17,8 +17,8 @@ export function commandName(launch: Launch = readLaunch(), currentFolder: string
 
 /**
  * The same for a command that needs the database, to be typed in any shell: without this DATA_DIR or DATABASE_URL, the
- * command would start a database of its own, in which nothing of the other is found. The URL holds a password and is
- * not shown; a shell in which it is not set says so.
+ * command would start a database of its own, which has none of the data. The URL holds a password and is not shown; a
+ * shell in which it is not set says so.
  */
 export function databaseCommandName(launch: Launch = readLaunch(), currentFolder: string = process.cwd()): string {
   const command = commandName(launch, currentFolder);

@@ -145,7 +145,7 @@ async function hashesOf(symbols: readonly string[], shipped: Catalog): Promise<S
   return new Set(entries.flat().map(({ sha256 }) => sha256));
 }
 
-/** Imported only when there are stored series: loading Postgres takes longer than a small backtest, or its help. */
+/** Imports the module only when there are stored series: loading it takes longer than a small backtest, or its help. */
 const openStoredDatabase = async (): Promise<CommandDatabase> => (await import('./database.ts')).openDatabase();
 
 /** Reads the stored series and closes the database again: snapshots are read from files, or in their own session. */

@@ -160,6 +160,6 @@ function describeSystemError(error: Error): string | undefined {
   }
 }
 
-/** A fraction in percent; what is undefined is a dash. */
+/** A fraction in percent, or a dash if there is none. */
 export const percent = (fraction: number | null | undefined): string =>
   typeof fraction === 'number' ? `${(100 * fraction).toFixed(2)} %` : '–';

@@ -12,7 +12,7 @@ export interface OutputFile {
 
 /**
  * Writes all of the files or, if one cannot be written, none: they are written under temporary names in the same
- * folders and renamed together at the end.
+ * folders and renamed at the end. Only a rename that fails can leave some of them in place without the others.
  */
 export async function writeOutputs(files: readonly OutputFile[]): Promise<void> {
   const written: { path: string; partial: string }[] = [];
@@ -20,7 +20,7 @@ export async function writeOutputs(files: readonly OutputFile[]): Promise<void> 
     for (const { path, content } of files) {
       const partial = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.partial`);
       written.push({ path, partial });
-      // The user knows the file by its own name.
+      // The error must name the file that the user asked for, not the temporary one.
       await writeFile(partial, content).catch((error: unknown) =>
         Promise.reject(Object.assign(error as Error, { path })),
       );

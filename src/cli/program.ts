@@ -57,7 +57,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
 
 /** Narrower text is hard to read; below this, commander breaks no lines. */
 const NARROWEST = 20;
-/** A column of descriptions beside the options that is narrower goes below them, where it has the whole width. */
+/** If the column of descriptions would be narrower, descriptions go below their options and use the whole width. */
 const NARROW_COLUMN = 40;
 
 function formatItem(this: Help, term: string, termWidth: number, description: string, helper: Help): string {
@@ -92,7 +92,7 @@ function pointToHelp(command: Command, call: string): void {
   for (const subcommand of command.commands) pointToHelp(subcommand, `${call} ${subcommand.name()}`);
 }
 
-/** An unknown command alone, because commander answers `backtset --help` and `help backtset` with the list. */
+/** Drops all but the name of an unknown command: commander would answer `backtset --help` with the list of commands. */
 function unknownFirst(args: readonly string[]): readonly string[] {
   const name = args[0] === 'help' ? args[1] : args[0];
   const isKnown = name === undefined || name === 'help' || name.startsWith('-');

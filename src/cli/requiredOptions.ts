@@ -1,5 +1,5 @@
 // Required options, checked after unknown ones, so that `--stratgy x` is answered "did you mean --strategy", not
-// "--strategy is missing", and `validate x.json` with the option that x.json is the value of.
+// "--strategy is missing", and `validate x.json` with the option that x.json belongs to.
 import type { Command, Option } from 'commander';
 
 /** Takes over from commander the check of every required option of the command and its subcommands. */

@@ -25,8 +25,8 @@ import { supervise } from './supervisor.ts';
 const NODE_FLAGS: { readonly api: readonly string[]; readonly worker: readonly string[] } = nodeFlags;
 
 /**
- * A database that is started at the same moment may take this long; after that its address is taken for wrong. Once
- * this has started, a database that goes away is waited for without a limit.
+ * A database that is started at the same moment may take this long; after that, its address is assumed to be wrong.
+ * Once this process has started, it waits without a limit for a database that goes away.
  */
 const DATABASE_WITHIN_MS = 15_000;
 

@@ -10,7 +10,7 @@ interface StrategyFile {
   readonly strategyAst?: Json;
   readonly signalGraph?: Json;
   readonly settings?: Json;
-  /** That of a request body, not checked yet. */
+  /** The name in a request body, not checked yet. */
   readonly name?: unknown;
 }
 

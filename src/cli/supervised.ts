@@ -1,4 +1,4 @@
-// The child's side of the supervisor: it loads everything, waits until it may work, and says that it does.
+// The child's side of the supervisor: it loads everything, waits until it may work, and reports when it works.
 import { once } from 'node:events';
 import type { Lifetime } from './lifetime.ts';
 

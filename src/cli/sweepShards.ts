@@ -74,8 +74,8 @@ class Collected {
   }
 
   /**
-   * The ranking rows so far, without gaps: a round of tpe ends before the next one begins. They take the place of the
-   * parts, of which `joinRankingRows` leaves none.
+   * The ranking rows so far, without gaps: a round of tpe ends before the next one begins. They replace the parts,
+   * which `joinRankingRows` removes from the list.
    */
   joinRows(): RankingRows {
     const rows = joinRankingRows(this.#parts);

@@ -52,7 +52,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await resolveDatabase(config, { signal: lifetime.signal, log }));
   const begin = async (): Promise<string | undefined> => {
-    // Everything has been imported. A process that is killed keeps nothing at its end.
+    // Now that everything has been imported, because a process that is killed does not keep its compiled code.
     flushCompileCache();
     const predecessor = options.supervised ? await awaitBegin<ReadyWorker>(lifetime) : undefined;
     if (options.supervised) await waitForDatabase(database.url, lifetime.signal, log);

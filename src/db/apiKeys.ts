@@ -33,7 +33,7 @@ export interface ApiKeyLookup {
   readonly status: ApiKeyStatus;
   readonly expiresAt: Date | null;
   readonly isCreatorActive: boolean;
-  /** Whether its creator may still manage the workspace, which creating a key takes. */
+  /** Whether its creator may still manage the workspace, as creating a key requires. */
   readonly isCreatorManager: boolean;
   readonly tier: Tier;
 }
@@ -81,7 +81,7 @@ export async function listApiKeys(sql: Queryable, workspaceId: string): Promise<
     order by k.created_at desc, k.id desc`;
 }
 
-/** Their number: keys that are neither revoked nor expired, which is what counts against the quota. */
+/** The number of keys that are neither revoked nor expired: these count against the quota. */
 export const activeApiKeys = (sql: Queryable, workspaceId: string) => sql<[{ count: number }]>`
   select count(*)::int as count from api_keys k
   where k.workspace_id = ${workspaceId} and ${statusOf(sql)} = 'active'`;

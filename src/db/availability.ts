@@ -1,4 +1,4 @@
-// Availability: waiting until a database that is away is back.
+// Availability: waiting until a database that cannot be reached answers again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { connect } from './connect.ts';
@@ -9,8 +9,8 @@ const RETRY_MS = 250;
 const TRIES_PER_WARNING = 20;
 
 /**
- * Resolves when the database answers. Without it, a supervised process would end and be started again until then. Waits
- * are random, so that many processes do not return at the same instant.
+ * Resolves when the database answers. Without this wait, a supervised process would end and be started again until
+ * then. Pauses are random, so that many processes do not return at the same instant.
  * @param withinMs after which the last error is thrown; for a first start, where the address may be wrong
  * @throws any error that does not mean "away", such as a wrong password; the signal's reason
  */
@@ -24,7 +24,7 @@ export async function waitForDatabase(url: string, signal: AbortSignal, log: Log
       return;
     } catch (error) {
       if (!isDatabaseAway(error) || Date.now() > deadline) throw error;
-      // Without the stack, which says nothing about a database.
+      // Logged without the stack, which says nothing about the database.
       const reason = describeUnreachable(error) ?? (error as Error).message;
       if (tries % TRIES_PER_WARNING === 0)
         log.warn({ reason }, `the database does not answer, ${triesUntil(deadline)}`);

@@ -81,8 +81,8 @@ export const openBacktests = (sql: Queryable, workspaceId: string) => sql<[{ cou
   select coalesce(sum(open), 0)::int as count from workspace_turns where workspace_id = ${workspaceId}`;
 
 /**
- * One statement for any number, so that the rows and the claim to their request key are there together or not at all,
- * whatever has become of the transaction around it.
+ * Inserts any number of backtests in one statement, so that the rows and the claim to their request key are stored
+ * together or not at all, whatever happens to the transaction around it.
  * @param requestKey names the request (requestKeyOf in idempotencyKeys.ts); null: it has no Idempotency-Key
  * @returns ids and creation times in the order of the items
  * @throws WorkAlreadyDone when backtests were created under this key within 24 hours

@@ -32,16 +32,16 @@ export interface Claimed {
 
 /** Which backtests a claim is limited to. */
 export type ClaimFilter =
-  /** Those of other workspaces. */
+  /** Backtests of all workspaces but these. */
   | { readonly excluded: readonly string[] }
-  /** Those that cost no more. */
+  /** Backtests that cost no more than this. */
   | { readonly mostCost: number };
 
 /** Shares of the work by tier: while both wait, a pro workspace gets four bars for each bar of a free one. */
 export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
 /**
- * Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due.
+ * Hands out at most `maxRuns` backtests, of about `maxCost` bars together, but at least one if any is due.
  * @param only which backtests; absent: any
  */
 export async function claimDue(

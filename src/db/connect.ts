@@ -13,8 +13,8 @@ interface ConnectOptions {
   /** Called when a connection is closed; for one that listens or holds a lock. */
   readonly onClose?: () => void;
   /**
-   * Keeps connections for as long as they work, where postgres.js would replace each after 30 to 60 minutes: a session
-   * lock lives with its own.
+   * Keeps each connection for as long as it works. By default postgres.js replaces it after 30 to 60 minutes, and a
+   * session lock is lost with its connection.
    */
   readonly keepConnections?: boolean;
 }
@@ -27,7 +27,7 @@ const MAX_CONNECTIONS = 10;
  */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_S = 5;
-/** After an outage work goes on within two seconds; postgres.js by itself waits up to 20. */
+/** After an outage, work resumes within two seconds; by default postgres.js waits up to 20. */
 const BACKOFF_MAX_S = 1;
 
 const addresses = new WeakMap<object, string>();
@@ -70,7 +70,7 @@ export function socketUrl(folder: string, user: string, database: string): strin
   return `postgresql://${user}@${encodeURIComponent(folder)}/${database}`;
 }
 
-/** postgres.js does not decode a percent-encoded socket folder in a url; handed over as `host`, it takes it. */
+/** postgres.js does not decode a percent-encoded socket folder in a url, but accepts one as `host`. */
 function socketOf(url: string): { host?: string } {
   const host = decodeURIComponent(new URL(url).hostname);
   return host.startsWith('/') ? { host } : {};

@@ -1,5 +1,5 @@
-// Deleting results: backtests and sweeps go with everything that refers to them. The deleted_trials table keeps how
-// many trials they were, or later sweeps would take luck for skill.
+// Deleting results: backtests and sweeps go with everything that refers to them. The deleted_trials table keeps the
+// number of their trials; without it, later sweeps would take luck for skill.
 import type { PendingQuery, Row } from 'postgres';
 import type { Queryable } from './connect.ts';
 

@@ -1,4 +1,4 @@
-// The embedded Postgres: a real server under DATA_DIR, started when nobody has, adopted when somebody has.
+// The embedded Postgres: a real server under DATA_DIR, started if it is not running and adopted if it is.
 import { existsSync } from 'node:fs';
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -29,7 +29,7 @@ export interface EmbeddedOptions extends LaunchOptions {
   readonly ownerPid?: number;
   /** For tests: run under this identity instead of the one found. */
   readonly identity?: Identity;
-  /** For tests: the way Windows is served. */
+  /** For tests: connects over loopback, as on Windows. */
   readonly isLoopback?: boolean;
 }
 
@@ -90,7 +90,7 @@ async function reach(
     }
     const isAbsent = state.kind === 'absent' && !(await isPostmasterAlive(server));
     if (isAbsent && Date.now() >= begun + patienceMs) {
-      // Not later: a server that has been launched must be seen through, so that disposing of it can stop it.
+      // Never after the launch: this process must wait for a server that it launched, to be able to stop it.
       options.signal?.throwIfAborted();
       await launch(server, identity, owner, options);
     } else {

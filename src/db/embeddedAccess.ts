@@ -1,4 +1,4 @@
-// Access to the embedded Postgres over the network: clusters made by earlier versions let it in by their pg_hba.conf.
+// Access to the embedded Postgres over the network: the pg_hba.conf of clusters made by earlier versions allows it.
 import { chown, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ export async function refuseNetwork(cluster: string): Promise<boolean> {
   const refused = text.replaceAll(TRUSTED_NETWORK, '$1reject');
   if (refused === text) return false;
   const { uid, gid, mode } = await stat(file);
-  // Whole or not at all, and still the server's own file.
+  // Replaced atomically, and with the same owner, so that the server can still read it.
   const aside = `${file}.${process.pid}`;
   await writeFile(aside, refused, { mode });
   await chown(aside, uid, gid);

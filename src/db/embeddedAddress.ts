@@ -38,8 +38,7 @@ export async function socketAddress(home: string, identity: Identity): Promise<A
   return {
     url: socketUrl(folder, USER, DATABASE),
     settings: { listen_addresses: '', unix_socket_directories: folder, unix_socket_permissions: '0700' },
-    // Only those who may open the folder reach the socket; nobody connects over the network, even if a setting should
-    // allow it.
+    // Only those who may open the folder reach the socket. The network is refused even if a setting allows it.
     initdbArgs: ['--auth-local=trust', '--auth-host=reject'],
   };
 }

@@ -18,7 +18,7 @@ export interface Binaries {
 /**
  * Finds the binaries in node_modules. npm packages carry no symlinks, and the package's own script that makes them
  * does not run where install scripts are blocked, so they are made here. Where node_modules is read-only, or out of
- * reach of the identity Postgres runs as, the binaries are copied below `home`, once a version (60 MB).
+ * reach of the identity Postgres runs as, the binaries are copied below `home`, once per version (60 MB).
  * @throws Error when the package for this platform is not installed.
  */
 export async function placeBinaries(home: string, identity: Identity): Promise<Binaries> {

@@ -68,7 +68,7 @@ export async function makeCluster(
   });
 }
 
-/** Removes what killed processes left unfinished. If an initdb of theirs still writes, the next start removes it. */
+/** Removes what killed processes left unfinished. If their initdb is still writing, the next start removes the rest. */
 async function sweepUnfinished(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     const pid = Number(/^cluster\.(\d+)\./.exec(name)?.[1] ?? Number.NaN);

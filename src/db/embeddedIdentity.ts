@@ -14,7 +14,7 @@ const ROOTS_OWN_FOLDER = '/var/lib/candlepool';
 export type Identity =
   /** Not root: the current user. */
   | { readonly kind: 'self' }
-  /** Root, in a user namespace in which we are not: files stay ours, no folder needs another owner. */
+  /** Root: Postgres runs in a user namespace where it is not root. Files stay ours, no folder needs another owner. */
   | { readonly kind: 'namespace' }
   /** Root where namespaces are forbidden (Docker's default seccomp): as `nobody`, in folders that are its own. */
   | { readonly kind: 'nobody' };

@@ -36,8 +36,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes the cluster if there is none and spawns a server. Returns when a server answers, this one or another, or when
- * another is about to: look again.
+ * Makes the cluster if there is none and spawns a server. Returns when a server answers, this one or that of another
+ * process, or when one is likely to answer soon: the caller must probe again.
  * @param owner names this start (`ownerMark`)
  * @throws EmbeddedDatabaseError
  */

@@ -35,10 +35,10 @@ function pidIn(text: string): number | null {
 }
 
 /**
- * Removes the lock file of a server that is gone for certain. A file that names no process Postgres clears by itself;
- * but it refuses to start while *any* process has that number: a zombie nobody reaps, or, after a container restart, an
- * unrelated process. Then the file goes, if no process works in the cluster's folder, which every Postgres process
- * does.
+ * Removes the lock file of a server that is certainly gone. Postgres itself removes a file whose pid no process has,
+ * but refuses to start while *any* process has it: a zombie that nobody reaps or, after a container restart, an
+ * unrelated process. In that case the file is removed here, unless a process works in the cluster's folder, as every
+ * Postgres process does.
  */
 export async function clearStaleLock(server: Cluster): Promise<void> {
   const holder = await lockHolder(server);
@@ -47,7 +47,7 @@ export async function clearStaleLock(server: Cluster): Promise<void> {
   for (const pid of pids) if (await worksIn(pid, server.cluster)) return;
   const lock = join(server.cluster, 'postmaster.pid');
   const aside = `${lock}.${randomUUID()}`;
-  // Moved, then looked at: should another process have started a server since, its file goes back.
+  // Moved first, then checked: if another process has started a server in the meantime, its file is moved back.
   await rename(lock, aside).catch(() => {});
   const moved = await readFile(aside, 'utf8').catch(() => null);
   if (moved !== null && pidIn(moved) !== holder) await rename(aside, lock);

@@ -11,7 +11,7 @@ import { isDatabaseStarting } from './sqlErrors.ts';
  * Every process that uses the server keeps one session of this name, by which the last one knows that it is the last.
  */
 const PRESENCE = 'candlepool presence';
-/** An advisory lock of this number: any number that no other lock of ours has. */
+/** The number of an advisory lock: any that no other lock of ours has. */
 const LEAVE_LOCK = 7_233_030;
 /** Marks a server that a process keeps without being present itself. */
 const KEPT = 'kept';
@@ -26,8 +26,8 @@ export interface Presence {
 }
 
 /**
- * Names who started a server; no two starts have the same. The server carries it as a setting, so who started it, of
- * several that tried, is decided with the start itself.
+ * Names who started a server; it is different for each start. The server carries it as a setting, so when several
+ * processes try to start it, its own setting says which of them did.
  * @param keeperPid the process that the server belongs to even when it is not present; default: none
  */
 export const ownerMark = (keeperPid?: number): string =>
@@ -51,8 +51,8 @@ export async function probe(url: string): Promise<Probe> {
 
 /** Ends this process's presence, and stops the server when nobody else is present. */
 export async function leave(server: Server, { session }: Presence): Promise<void> {
-  // Under a lock, and no longer under the name that is counted: of two that leave at once, the second sees that it is
-  // the last.
+  // Under a lock, and after giving up the name that is counted: of two processes that leave at once, the second sees
+  // that it is the last.
   const answer = await session
     .begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${LEAVE_LOCK})`;

@@ -1,5 +1,5 @@
-// The idempotent_answers and idempotent_work tables: for 24 hours, the answer given under the caller's Idempotency-Key,
-// and that rows were made under it.
+// The idempotent_answers and idempotent_work tables: for 24 hours, they keep the answer given under the caller's
+// Idempotency-Key, and the fact that rows were made under it.
 import { hash } from 'node:crypto';
 import type { Queryable, Transaction } from './connect.ts';
 

@@ -47,8 +47,8 @@ export async function migrate(sql: Sql): Promise<string[]> {
 }
 
 /**
- * With a pool of our own: one that Graphile Worker makes has nobody listen for errors once it is done, and its last
- * connection would end the process when the database stops before it is closed.
+ * Uses a pool of our own. Nothing would listen for errors on one that Graphile Worker made once it is done: if the
+ * database stopped before the last connection is closed, the error would end the process.
  */
 async function migrateGraphileWorker(connectionString: string): Promise<void> {
   const pool = new pg.Pool({ connectionString });

@@ -53,7 +53,7 @@ export interface Notifications extends AsyncDisposable {
 
 /**
  * Listens from the first subscription on: a process or thread in which nobody waits is not woken by every change. Once
- * it listens, all that wait look again, since they may have missed a change.
+ * it listens, it wakes all waiters, since they may have missed a change.
  */
 export function openNotifications(sql: Sql): Notifications {
   const waiting = new Map<string, Set<() => void>>();

@@ -12,8 +12,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * The pid of a process and when it was started, in clock ticks since the machine was: pids are reused, this pair is
- * not. Without /proc, the pid alone.
+ * The pid of a process and the time of its start, in clock ticks since the machine booted: pids are reused, this pair
+ * is not. Without /proc, the pid alone.
  */
 export function processStamp(pid: number): string {
   // Field 22 of /proc/<pid>/stat; field 3 is the first one after the name.

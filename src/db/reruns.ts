@@ -9,8 +9,8 @@ import { addRerunJob } from './tickets.ts';
 /** An artifact that nobody has read for this long is dropped, and made again when somebody asks. */
 const KEPT_SECONDS = 3_600;
 /**
- * How exactly the last read is known. Readers of one file would wait for each other if each marked its row, and as long
- * as it takes to send a chunk.
+ * How precisely the time of the last read is kept. If every read marked the row, readers of one file would wait for
+ * each other, for as long as it takes to send a chunk.
  */
 const MARKED_EVERY_SECONDS = 60;
 /** No request waits longer than a minute; what is not finished long after was abandoned. */
@@ -148,7 +148,7 @@ export class ChunkMissing extends Error {
   override readonly name = 'ChunkMissing';
 }
 
-/** The chunks of a finished rerun in order. @throws ChunkMissing, so that a file that is cut short does not end well */
+/** The chunks of a finished rerun in order. @throws ChunkMissing, so that a truncated file does not look complete */
 export async function* readRerunChunks(sql: Queryable, id: string): AsyncGenerator<Uint8Array, void, undefined> {
   const [rerun] = await sql<{ chunks: number }[]>`select chunks from reruns where id = ${id}`;
   for (let ordinal = 0; ordinal < (rerun?.chunks ?? 1); ordinal++) {

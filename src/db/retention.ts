@@ -1,5 +1,5 @@
-// Retention: which backtests, sweeps and snapshots are past their time, and their removal in slices that hold up
-// nobody.
+// Retention: which backtests, sweeps and snapshots are past their time, and their removal in slices small enough not to
+// hold anyone up.
 import type { Sql, Queryable } from './connect.ts';
 import { deleteBacktests, deleteSweeps } from './deletedTrials.ts';
 import type { Tier, TierLimits } from '../tiers.ts';
@@ -14,7 +14,7 @@ const SNAPSHOT_LOCK = 7_233_041;
  */
 const SNAPSHOT_GRACE = '1 day';
 
-/** How long ended backtests and sweeps of each tier are kept, and how many of a workspace. */
+/** How long ended backtests and sweeps are kept in each tier, and how many per workspace. */
 export type RetentionLimits = Readonly<
   Record<Tier, Pick<TierLimits, 'retentionDays' | 'keptBacktests' | 'keptSweeps'>>
 >;
@@ -118,7 +118,7 @@ export async function listUnusedSnapshots(sql: Queryable): Promise<UnusedSnapsho
 }
 
 /**
- * Removes unused snapshots: `remove` takes their bytes away while nobody can begin to use them.
+ * Removes unused snapshots, under a lock that keeps others from beginning to use one; `remove` deletes their bytes.
  * @returns what was removed
  */
 export async function deleteUnusedSnapshots(

@@ -8,7 +8,7 @@ interface StoredSigningKey {
   readonly privateJwk: Record<string, unknown>;
 }
 
-/** The pair that signs; `make` is asked for one when there is none. Of two hosts that make one at once, one is kept. */
+/** The pair that signs; `make` makes one when there is none. When two hosts make one at once, only one is kept. */
 export async function activeSigningKey(
   sql: Sql,
   make: () => Promise<Omit<StoredSigningKey, 'id'>>,
@@ -25,7 +25,7 @@ export async function activeSigningKey(
   return kept;
 }
 
-/** The public half, also of a pair that signs no more; null when there is none of that id (a uuid). */
+/** The public half, even of a pair that no longer signs; null when there is no pair with that id (a uuid). */
 export async function findPublicJwk(sql: Queryable, id: string): Promise<Record<string, unknown> | null> {
   const [row] = await sql<{ publicJwk: Record<string, unknown> }[]>`
     select public_jwk as "publicJwk" from signing_keys where id = ${id}`;

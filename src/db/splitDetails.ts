@@ -17,7 +17,7 @@ interface OldRow {
   readonly warnings: object[];
 }
 
-/** Does nothing when it was done before; goes on where it was interrupted. */
+/** Does nothing when it was done before; resumes where it was interrupted. */
 export async function splitDetails(connection: Queryable): Promise<void> {
   const [{ isLeft }] = await connection<[{ isLeft: boolean }]>`
     select to_regclass('unsplit_details') is not null as "isLeft"`;

@@ -12,7 +12,7 @@ const AWAY = new Set([
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code);
 
-/** Whether the database is away: the same query may succeed in a moment. */
+/** Whether the database is away, that is, cannot be reached or cannot answer now: the query may succeed in a moment. */
 export const isDatabaseAway = (error: unknown): boolean => AWAY.has(codeOf(error));
 
 /** Whether the server is starting up or shutting down; either passes. */

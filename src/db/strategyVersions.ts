@@ -8,7 +8,7 @@ import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 export type VersionStatus = 'draft' | 'ready';
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a version holds: payloads as sent, a graph alone with the AST it compiles to. */
+/** What a version holds: payloads as sent. A graph that came without an AST has the AST that it compiles to. */
 export interface VersionContent {
   readonly settings: Json;
   readonly strategyAst: Json;
@@ -69,7 +69,7 @@ export async function countVersions(sql: Queryable, strategyId: string): Promise
   return total;
 }
 
-/** Deletes a version that nothing has run and that is not the newest, whose number would be given again. */
+/** Deletes a version that nothing has run. The newest stays, because its number would be used again. */
 export async function deleteVersion(
   tx: Transaction,
   workspaceId: string,
@@ -146,8 +146,8 @@ export async function findVersion(
 }
 
 /**
- * Makes a ready version: `draft` becomes it with its id and number and the new content, or without one the next number
- * is taken. The strategy must be locked (lockStrategy).
+ * Makes a ready version. `draft` becomes it, with its id and number and the new content; without a draft, the version
+ * gets the next number. The strategy must be locked (lockStrategy).
  * @throws WorkAlreadyDone when a version was already made under this request key
  */
 export async function finalizeVersion(

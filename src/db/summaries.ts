@@ -4,8 +4,8 @@ import type { FlatKey } from '../engine/index.ts';
 import type { Queryable } from './connect.ts';
 
 /**
- * What the numbers are, in their order: as threads encode them, so only the end may change. The engine's FLAT_KEYS
- * again, since only its types may be imported here; a test compares them.
+ * What the numbers are, in their order: as threads encode them, so only the end may change. This repeats the engine's
+ * FLAT_KEYS, since only types of the engine may be imported here; a test compares the two.
  */
 export const SUMMARY_KEYS = [
   'returnPct', 'netProfit', 'initialBalance', 'finalEquity', 'buyHoldReturnPct', 'excessReturnPct',

@@ -66,8 +66,8 @@ export async function insertSweep(
   requestKey: Buffer | null = null,
 ): Promise<{ id: string; createdAt: Date }> {
   const snapshots = [...new Set(sweep.markets.flatMap((market) => market.snapshots))].sort();
-  // A workspace that was idle starts where the others are: it has neither saved up turns nor lost any. Before the
-  // sweep is there, or the workspace would count as one of the others.
+  // A workspace that was idle starts where the others are: it has neither saved up turns nor lost any. This comes
+  // before the sweep is inserted, or the workspace would count as one of the others.
   await tx`
     insert into workspace_turns as turn (workspace_id, virtual_time)
     values (${workspaceId}, current_virtual_time())

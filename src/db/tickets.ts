@@ -25,7 +25,7 @@ export async function addTickets(sql: Queryable, count: number): Promise<void> {
 
 /**
  * The ticket of a busy process: passes due work on to another process, or to this one a little later. One such ticket
- * is enough, so none is added while the last of this process still waits to be seen.
+ * is enough, so none is added while the last one of this process is still hidden.
  */
 export class PassedOnTicket {
   readonly #sql: Queryable;

@@ -18,8 +18,8 @@ const TAKE_OVER_LOCK = 7_233_022;
  */
 const SILENT_AFTER_SECONDS = 30;
 /**
- * A living process that loses its connection, and with it its lock, has another within this time; so have all after a
- * restart of the database.
+ * A living process that loses its connection, and with it its lock, has new ones within this time. After a restart of
+ * the database, this goes for all processes.
  */
 const RECONNECTED_WITHIN_SECONDS = 2;
 

@@ -16,7 +16,7 @@ export async function insertWorkspace(sql: Queryable, workspace: { name: string;
   return row;
 }
 
-/** Changes the members that are given. @returns null when there is no such workspace */
+/** Changes the tier and the name, as far as they are given. @returns null when there is no such workspace */
 export async function updateWorkspace(
   sql: Queryable,
   id: string,

@@ -1,4 +1,4 @@
-// Cancels: what callers stop while this process runs it.
+// Cancels: stops the runs of this process that callers cancel.
 import { readCancelled } from '../db/claims.ts';
 import type { Sql } from '../db/connect.ts';
 import { listen } from '../db/notifications.ts';
@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import type { Executor } from './executor.ts';
 import type { SweepRunner } from './sweepTask.ts';
 
-/** Stops what callers cancel. @param sweeps absent: the process runs no sweeps */
+/** @param sweeps absent: the process runs no sweeps */
 export function listenForCancels(
   sql: Sql,
   log: Log,

@@ -1,5 +1,6 @@
-// Crash suspects: a backtest under which a worker process has ended runs in a process of its own, one at a time. If it
-// ends that one too, it has taken nothing else with it and is known to be the cause; other work goes on meanwhile.
+// Crash suspects: a backtest that was running when its worker process died runs again, alone in a process of its own.
+// If that process dies too, nothing else dies with it, and the backtest is known to be the cause. Other work goes on
+// meanwhile.
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import type { Pool } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import type { Outlast } from './outages.ts';
 
-/** What the process of a suspect is sent (suspectProcess.ts); it answers anything when the run has ended. */
+/** What the process of a suspect is sent (suspectProcess.ts). It answers with any message when the run has ended. */
 export interface SuspectMessage {
   readonly claim: Claim;
   readonly workerId: string;
@@ -36,7 +37,7 @@ const START_AGAIN_MS = 1_000;
 export class CrashSuspects {
   readonly #parts: CrashSuspectParts;
   readonly #processes = new Set<SuspectProcess>();
-  /** Workspaces that have a suspect running here: each runs its own one after the other. */
+  /** Workspaces that have a suspect running here. The suspects of one workspace run one after the other. */
   readonly #running = new Set<string>();
   readonly #events = new EventEmitter<{ look: []; idle: [] }>();
   readonly #closing = new AbortController();
@@ -93,7 +94,7 @@ export class CrashSuspects {
           continue;
         }
         process.isBusy = true;
-        // Those of other workspaces need not wait for this one.
+        // Suspects of other workspaces need not wait for this one.
         this.look();
         await this.#run(process, claim);
         process.isBusy = false;

@@ -74,7 +74,7 @@ export class Executor {
     try {
       await this.#runAll(claims);
     } catch (error) {
-      // Not given back, they would stay claimed for as long as this process lives.
+      // If they were not given back, they would stay claimed for as long as this process lives.
       await this.#outlast(() => this.#failOrReturn(claims));
       throw error;
     } finally {
@@ -146,7 +146,7 @@ export class Executor {
         stored.add(this.#outcomes.add(claimOutcomeOf(claim, own, job.progress(run), at > 0)));
       }
     };
-    // Later, since the pool may report an outcome before it has returned the job that `settle` reads.
+    // In a microtask, since the pool may report an outcome before it has returned the job that `settle` reads.
     const job = this.#pool.run({ snapshots, runs: poolRuns }, (run, outcome) =>
       queueMicrotask(() => settle(run, outcome)),
     );
@@ -163,7 +163,7 @@ export class Executor {
       this.#outcomes.send();
       await Promise.all(stored);
     }
-    // For the workers that can open what is missing here.
+    // Tickets for the workers that can open what is missing here.
     if (missing.length > 0) await addTickets(this.#sql, 2);
   }
 

@@ -1,5 +1,5 @@
-// Graphile Worker, kept running: it ends itself when the end of a job cannot be written, which a lost connection is
-// enough for, and is then started again in the same process.
+// Keeps Graphile Worker running. It stops itself when it cannot record the end of a job, for which a lost connection is
+// enough; then it is started again in the same process.
 import { EventEmitter } from 'node:events';
 import { Logger, run } from 'graphile-worker';
 import type { Runner, RunnerOptions, TaskList, WorkerEvents } from 'graphile-worker';
@@ -10,8 +10,8 @@ import type { Outages } from './outages.ts';
 /** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
 const POLL_MS = 1_000;
 /**
- * How long a runner's first look for work may take; it takes milliseconds. A runner whose first look fails repeats that
- * failure forever, and is replaced.
+ * How long a runner's first look for work may take; usually it takes milliseconds. A runner whose first look fails
+ * repeats that failure forever, so it is replaced.
  */
 const FIRST_LOOK_MS = 5_000;
 /**
@@ -25,7 +25,7 @@ interface GraphileSettings {
   /** Jobs that run at a time. */
   readonly tickets: number;
   readonly taskList: TaskList;
-  /** How long jobs may go on after `stop` before they are told to. */
+  /** How long jobs may go on after `stop` before they are told to abort. */
   readonly stopWithinMs: number;
 }
 
@@ -117,7 +117,7 @@ async function start(settings: GraphileSettings, { outlast }: Outages, log: Log)
       clearTimeout(firstLook);
       resolve(isLost);
     };
-    // A pool that has failed waits for its jobs, and then sometimes forever: they end without it.
+    // A pool that has failed waits for its jobs, sometimes forever. There is no need to: they end without it.
     events.once('pool:gracefulShutdown', end);
     events.once('pool:forcefulShutdown', end);
     const close = (): void => {

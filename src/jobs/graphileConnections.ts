@@ -1,5 +1,5 @@
-// Connections for Graphile Worker that wait for a database that is away. By itself it looks for work again after a
-// second, or after three and more when the database has said that it is starting up.
+// Connections for Graphile Worker that wait for a database that is away. By itself, Graphile Worker looks for work
+// again after a second, or after three or more when the database has said that it is starting up.
 import pg from 'pg';
 import type { Log } from '../log.ts';
 import type { Outlast } from './outages.ts';

@@ -8,7 +8,7 @@ import { registerWorker, renewHeartbeat, takeOverDeadWorkers, unregisterWorker }
 import type { WorkerProcess, WorkerTotals } from '../db/workerProcesses.ts';
 import type { Log } from '../log.ts';
 
-/** Work of a dead process is taken over within a beat of the time after which it counts as dead. */
+/** The work of a dead process is taken over at most one beat after the process counts as dead. */
 const BEAT_MS = 500;
 /** Abandoned reruns only cost space. */
 const TIDY_EVERY_BEATS = 120;

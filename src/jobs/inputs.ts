@@ -1,4 +1,4 @@
-// Inputs: reads what a claim names (a version, snapshots) into what the engine takes, and caches what many claims
+// Inputs: turns what a claim names (a version, snapshots) into what the engine takes, and caches what many claims
 // share.
 import { LruMap } from '../engine/index.ts';
 import type { BacktestConfig, BacktestTask, PoolRun, RunError, Snapshot } from '../engine/index.ts';

@@ -1,10 +1,10 @@
-// Internal errors: what a bug in the engine is to the log, and what it is to the customer.
+// Internal errors: what the log says about a bug in the engine, and what the customer is told.
 import type { RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 
 /**
- * Logs a bug with its stack and answers what the customer is told: no stack, no path of this machine. Any other error
- * is passed through.
+ * Logs a bug with its stack and returns the error that the customer sees: no stack, no path of this machine. Any other
+ * error is passed through.
  * @param what such as `sweep`
  * @param ids for the log
  */

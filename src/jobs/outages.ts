@@ -5,7 +5,7 @@ import { waitForDatabase } from '../db/availability.ts';
 import { isDatabaseAway, isDiskFull } from '../db/sqlErrors.ts';
 import type { Log } from '../log.ts';
 
-/** Before trying again. Waiting for the database may not be enough: it answers while its disk is full, too. */
+/** The pause before another try. Waiting for the database may not be enough: it also answers while its disk is full. */
 const PAUSE_MS = 100;
 
 /** Repeats `work` until it meets no outage. @throws any other error, and outages too once the process stops */
@@ -43,7 +43,7 @@ export class Outages {
     ));
   }
 
-  /** The process stops: nothing waits any longer. */
+  /** Ends all waiting, because the process stops. */
   close(): void {
     this.#stopping.abort();
   }

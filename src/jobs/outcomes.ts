@@ -5,8 +5,8 @@ import { TIER_LIMITS } from '../tiers.ts';
 import type { PoolOutcome, RunError, RunProgress, StopReason } from '../engine/index.ts';
 
 /**
- * A share of small backtests finishes sooner and takes one write, which costs a millisecond however little it stores;
- * next to a long run, the short ones appear after this time.
+ * How long outcomes may wait for others. A share of small backtests finishes sooner and takes one write, which costs a
+ * millisecond however little it stores. Next to a long run, the results of short ones appear after this time.
  */
 const STORE_AFTER_MS = 100;
 

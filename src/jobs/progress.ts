@@ -17,7 +17,7 @@ export function watchProgress(sql: Sql, executor: Executor, log: Log): Disposabl
     const moved = rows.filter((row) => seen.get(row.id) !== row.barsDone);
     const running = new Set(rows.map((row) => row.id));
     for (const id of seen.keys()) if (!running.has(id)) seen.delete(id);
-    // A run that was not seen the last time may finish in a moment.
+    // A run that is seen for the first time may finish in a moment.
     const shown = moved.filter((row) => seen.has(row.id));
     for (const row of moved) seen.set(row.id, row.barsDone);
     if (shown.length === 0) return;

@@ -19,8 +19,8 @@ const ELSEWHERE_MS = 100;
 const EMPTY_FILE: RerunSize = { chunks: 0, bytes: 0 };
 
 /**
- * Runs the reruns of one workspace one after the other, so that the worker has room for others however many it asks
- * for. Reruns that wait hold no job: if the process ends, their clients are told to ask again.
+ * Runs the reruns of one workspace one after the other: however many a workspace asks for, the worker has room for
+ * others. Reruns that wait hold no job: if the process ends, their clients are told to ask again.
  */
 export class RerunTurns {
   readonly #waiting = new Map<string, string[]>();
@@ -32,8 +32,8 @@ export class RerunTurns {
   }
 
   /**
-   * @param run one that fails does not keep those behind it from running
-   * @returns false when it was not taken, and is to be left for later
+   * @param run runs one rerun; when it fails, those that wait behind it still run
+   * @returns false when the rerun was not taken and must be tried again later
    * @throws the first error of `run`
    */
   async take(workspaceId: string, rerunId: string, run: (rerunId: string) => Promise<void>): Promise<boolean> {
@@ -70,7 +70,7 @@ export async function runRerun(parts: RerunParts, rerunId: string): Promise<void
   const { sql, log } = parts;
   const rerun = await findRerun(sql, rerunId);
   if (!rerun) return;
-  // It may have been begun before the database was away.
+  // An earlier attempt may have been cut off when the database went away.
   await deleteRerunChunks(sql, rerunId);
   const file = new KeptFile(sql, rerunId, parts.maxFileBytes);
   const made = await runRequest(parts, rerun, file);

@@ -159,7 +159,7 @@ function partsOf(settings: WorkerSettings, { sql, claims, results }: Connections
   const source = settings.snapshots(sql);
   const noteMissing = (names: readonly string[]) => noteMissingSnapshots(sql, workerId, names);
   const running = { ...shared, sql, inputs: new InputReader(sql, source, log), noteMissing };
-  // One more than there are threads, so that slow suspects of as many workspaces do not keep others waiting.
+  // One more than there are threads: slow suspects of as many workspaces as there are threads keep nobody waiting.
   const suspects = start && new CrashSuspects({ ...running, start, maxProcesses: threads + 1 });
   const limits = {
     shares: threads * TICKETS_PER_THREAD,
@@ -175,12 +175,12 @@ function partsOf(settings: WorkerSettings, { sql, claims, results }: Connections
     suspects,
     claimer: new Claimer(claimsOf(sql, claims, workerId, suspects), limits),
     reruns: new RerunTurns(reliefThreads(threads)),
-    // Each outlasts an outage by itself: repeating the turn of its workspace would lose those that wait behind it.
+    // Each rerun outlasts an outage by itself: repeating the whole turn would lose the reruns that wait behind it.
     runOneRerun: (rerunId) => shared.outlast(() => runRerun({ ...running, maxFileBytes }, rerunId)),
   };
 }
 
-/** What goes on beside the tasks, until `stack` is disposed of; then claims that are left go back. */
+/** Starts what runs beside the tasks until `stack` is disposed of. The claims that are left then go back. */
 async function startBackgroundWork(
   { sql, workerId, executor, sweeps, source, log }: WorkerParts,
   stack: AsyncDisposableStack,
@@ -213,7 +213,7 @@ function totalsOf({ pool: { busyShare }, executor }: WorkerParts): WorkerTotals 
   return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...executor.totals };
 }
 
-/** Where the claimer of this worker claims from. Crash suspects are not claimed here; `suspects` is told of them. */
+/** Where the claimer of this worker claims from. Crash suspects are not claimed here; `suspects` looks for them. */
 const claimsOf = (sql: Sql, claims: Sql, workerId: string, suspects: CrashSuspects | undefined): ClaimSource => ({
   claimDue: async (maxRuns, maxCost, only) => {
     const claimed = await claimDue(claims, workerId, maxRuns, maxCost, only);

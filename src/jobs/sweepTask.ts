@@ -1,5 +1,5 @@
-// The sweep task: runs the shards of sweeps and robustness checks through the pool, one after the other, and puts what
-// they gave into a result at the end.
+// The sweep task: runs the shards of sweeps and robustness checks through the pool, one after the other, and makes a
+// result of their outcomes at the end.
 import { zstdCompressSync } from 'node:zlib';
 import type { Sql } from '../db/connect.ts';
 import { MAX_ATTEMPTS } from '../db/crashSuspects.ts';
@@ -129,7 +129,7 @@ export class SweepRunner {
     };
     this.#active.add(active);
     try {
-      // A cancel that came before this shard was registered has found nothing to stop here.
+      // A cancel that came before this shard was registered found nothing to stop here.
       await this.cancelEnded();
       await this.#runActive(claim, active);
     } catch (error) {
@@ -141,7 +141,7 @@ export class SweepRunner {
             `A part of this ${kindOf(claim)} was started ${MAX_ATTEMPTS} times and never ended. The fault is on our ` +
             'side; start it again or report it.',
         });
-      // Not given back, it would stay claimed for as long as this process lives.
+      // If it were not given back, it would stay claimed for as long as this process lives.
       else await this.#outlast(() => returnShard(this.#sql, claim));
       throw error;
     } finally {

@@ -15,7 +15,7 @@ import type { Cells, Table, TimeUnit } from './table.ts';
 import type { Vector } from 'apache-arrow';
 import { refuse } from './importError.ts';
 
-// apache-arrow brings no codec; pyarrow compresses Feather with LZ4 unless told otherwise.
+// apache-arrow comes without codecs; pyarrow compresses Feather with LZ4 unless told otherwise.
 compressionRegistry.set(CompressionType.ZSTD, { decode: (data) => zstdDecompressSync(data) });
 compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (data) => decompress(data) });
 

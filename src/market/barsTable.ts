@@ -64,7 +64,7 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   return { columns, report };
 }
 
-/** All rows have one time in a column of dates without their times of day, or in one that is not the time. */
+/** Refuses rows that all have the same time: their column has dates without times of day, or is not the time at all. */
 function refuseEqualTimes(times: Float64Array, name: string): void {
   if (times.length < 2 || times.some((time) => time !== times[0])) return;
   refuse(

@@ -41,7 +41,7 @@ export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): C
   return { tradesAllDay: true, basis: 'assumed' };
 }
 
-/** What a market that closes makes of a gap; holidays are not known. */
+/** Why a market was closed during a gap; holidays are not known. */
 type Closure = 'weekend' | 'night';
 
 /**

@@ -81,8 +81,8 @@ export interface StoredCatalog extends Catalog {
    */
   remove(symbol: string, timeframe: StoredTimeframe): Promise<boolean>;
   /**
-   * Copies snapshots that are only in the folder of this host to where all hosts find them: for an installation that
-   * has shared a folder until now. @returns how many
+   * Copies snapshots that are only in the folder of this host to the storage that all hosts share, for an installation
+   * that has shared a folder until now. @returns how many
    */
   share(): Promise<number>;
   /** Removes snapshots that nothing refers to any more, and says which. */
@@ -100,7 +100,7 @@ const LIST_KEPT_MS = 1000;
 interface CatalogOptions {
   /** Where snapshots are shared with other hosts; by default in the folder. */
   readonly storage?: StorageKind;
-  /** Told when this host cannot keep copies of shared snapshots; absent: nobody is. */
+  /** Gets a warning when this host cannot keep copies of shared snapshots; absent: nothing is logged. */
   readonly log?: Log;
   /** Limit of the shared memory that opened snapshots take. */
   readonly maxBytes?: number;
@@ -152,7 +152,7 @@ export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions =
   };
 }
 
-/** Lists the stored series, from memory for LIST_KEPT_MS; `forget` makes the next list a new one. */
+/** Lists the stored series, from memory for LIST_KEPT_MS; after `forget`, the next call reads them again. */
 function keptList(
   sql: Sql,
   now: () => number,

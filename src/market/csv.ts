@@ -11,7 +11,7 @@ const MAX_PREAMBLE_LINES = 5;
 /** @throws MarketDataError when the text is not a table, or its rows differ in length */
 export function readCsv(text: string): Table {
   const table = parsed(text, new CsvReader()).finish();
-  // Else nothing refers to the text, and its memory is free while the bars are checked.
+  // Without `raw`, nothing refers to the text, and its memory is free while the bars are checked.
   return hasFormattedNumbers(table) ? { ...table, raw: (columns) => rawCells(text, columns) } : table;
 }
 
@@ -29,8 +29,8 @@ function parsed(text: string, reader: CsvReader): CsvReader {
 const HEAD_CHARACTERS = 10_000;
 
 /**
- * The tab, semicolon or pipe that most of the first lines have between their cells; '' if none, to be guessed. Decimal
- * commas may be as frequent, and are no reason to doubt it.
+ * The tab, semicolon or pipe that most of the first lines have between their cells; '' if there is none, and the
+ * delimiter must be guessed. Decimal commas may be just as frequent and do not count against it.
  */
 function clearDelimiterOf(text: string): string {
   const lines = text

@@ -59,7 +59,7 @@ const NAMES = {
   low: ['low', 'l', 'lowprice', 'tief', 'tiefst', 'tiefstkurs', 'tagestief'],
   // "Price" is the close in the files of investing.com, "Zuletzt" in its German ones.
   close: ['close', 'c', 'closeprice', 'closelast', 'last', 'schluss', 'schlusskurs', 'zuletzt', 'letzter', 'price'],
-  // "Stücke" come first: beside them, "Volumen" is money in German files.
+  // "Stücke" (units) come first: in German files that have both, "Volumen" is money.
   volume: ['volume', 'vol', 'v', 'basevolume', 'volumebase', 'stück', 'stücke', 'volumen'],
   ticks: ['tickvol', 'tickvolume'],
   symbol: ['symbol', 'ticker', 'tic', 'instrument'],

@@ -102,7 +102,7 @@ export class RefusalList {
 
   /**
    * @param index 0-based data row
-   * @param column the column that is at fault, so that a fault of all its rows is told once
+   * @param column the column that is at fault, so that a fault in all of its rows is reported once
    */
   add(code: RefusalCode, index: number, message: string, column = ''): void {
     this.#total++;

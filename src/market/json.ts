@@ -84,7 +84,7 @@ function tableOf({ rows, names: namesBeside }: BarList): Table {
   const table: Table = { format: 'json', names, rowCount: rows.length, columns, firstLine: null, notes: [] };
   const raw = (indexes: readonly number[]): RawCell[][] =>
     indexes.map((at) => rows.map((row) => rawCell(cell(row, at))));
-  // Else nothing refers to the rows, and their memory is free while the bars are checked.
+  // Without `raw`, nothing refers to the rows, and their memory is free while the bars are checked.
   return hasFormattedNumbers(table) ? { ...table, raw } : table;
 }
 

@@ -79,14 +79,14 @@ export function isSplitTime({ length, 0: date, 1: time }: readonly Cells[]): boo
   return isTimeOfDay(time) && (date.texts?.[0] ?? '').length === 'YYYY.MM.DD'.length;
 }
 
-/** Whether low comes before high and open, as Coinbase writes them: in the usual order the bars would be impossible. */
+/** Whether low comes before high and open, as in Coinbase's files: in the usual order, some bars are impossible. */
 function isCoinbase([, first, second, third, fourth]: readonly Cells[]): boolean {
   const rows = first.numbers.length;
   let contradictions = 0;
   for (let row = 0; row < rows; row++) {
     const [low, high, open, close] = [first, second, third, fourth].map((cells) => cells.numbers[row]);
     if (!(low <= Math.min(open, close) && high >= Math.max(open, close))) return false;
-    // As open, high, low, close.
+    // Impossible when read as open, high, low, close.
     if (open > low || open > close) contradictions++;
   }
   return contradictions > 0;

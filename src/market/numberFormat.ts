@@ -23,16 +23,16 @@ const WITH_UNIT = /^(.*\d) ?([KMB])$/i;
 /** A comma with digits on both sides, or a unit, in what else could be a number. */
 const FORMATTED = /^[-+]?(?:[\d.]*\d,\d[\d.,]*|[\d.,]*\d ?[KMB])$/i;
 
-/** Whether the cells must be seen as they are written, because some are formatted numbers or all may be. */
+/** Whether the cells are needed as they are written, because some are formatted numbers or all may be. */
 export const hasFormattedNumbers = (table: Table): boolean => table.columns.some(isFormatted) || isGerman(table);
 
 /** Whether a cell is a number with separators. */
 export const isFormattedNumber = (text: string): boolean => FORMATTED.test(text);
 
-/** Whether a column begins with a formatted number, as far as it is not one of plain numbers. */
+/** Whether the first cell of a column that is not a plain number is a formatted one. */
 const isFormatted = ({ texts }: Cells): boolean => isFormattedNumber(texts?.find((text) => text !== undefined) ?? '');
 
-/** Whether the columns have German names, so that 15.947 may be a number of thousands. */
+/** Whether the columns have German names, so that 15.947 may be almost 16 thousand. */
 const isGerman = ({ names }: Pick<Table, 'names'>): boolean =>
   names?.some((name) => /hoch|höchst/i.test(name)) ?? false;
 
@@ -100,7 +100,7 @@ function* conversionNotes(name: string | number, texts: readonly string[], decim
     );
 }
 
-/** What is left to interpret: a number of JSON is one already. */
+/** The cells that are left to interpret; a number in JSON needs no interpretation. */
 const textsOf = (cells: readonly RawCell[]): string[] => cells.filter((cell) => typeof cell === 'string');
 
 const NOTES: Readonly<Record<Decimal, string>> = {
@@ -108,7 +108,7 @@ const NOTES: Readonly<Record<Decimal, string>> = {
   point: 'Commas in numbers separate thousands: 1,234.5 is read as 1234.5.',
 };
 
-/** The decimal separators that only one reading of the texts allows. */
+/** The decimal separators of those texts that can be read in only one way. */
 function decimalsIn(texts: readonly string[]): Set<Decimal> {
   const found = new Set<Decimal>();
   for (const text of texts) {
@@ -127,7 +127,7 @@ function decimalOf(text: string): Decimal | undefined {
   return isPoint === isComma ? undefined : isPoint ? 'point' : 'comma';
 }
 
-/** What a text such as 1,234 may be in a file that does not show it; null if there is one reading or none. */
+/** Both readings of a text such as 1,234, in a file that does not show which is right; null if it has one or none. */
 export function ambiguousReadings(text: string): { readonly comma: number; readonly point: number } | null {
   const [comma, point] = [numberWith(text, 'comma'), numberWith(text, 'point')];
   return comma === undefined || point === undefined || comma === point ? null : { comma, point };

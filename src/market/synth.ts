@@ -123,7 +123,7 @@ class Walk {
   close: number;
   volume = 0;
   readonly #random: Random;
-  /** Decimals of a price: five significant digits of the first one. */
+  /** 10 to the power of a price's decimals: the first price has at least six significant digits. */
   readonly #scale: number;
   readonly #baseVolume: number;
   #variance = MINUTE_VARIANCE;

@@ -13,7 +13,7 @@ export interface Cells {
   readonly unit?: TimeUnit;
 }
 
-/** A cell as it is written: a number only where the format has numbers of its own, as JSON. */
+/** A cell as it is written: a number only where the format has numbers of its own, such as JSON. */
 export type RawCell = string | number;
 
 export interface Table {

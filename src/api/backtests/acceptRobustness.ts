@@ -12,7 +12,8 @@ import { notFound } from '../http/routeSchemas.ts';
 import { COST_PER_RUN, COST_PER_SHARD } from './shardCosts.ts';
 
 /**
- * What is stored of the request.
+ * Checks the request.
+ * @returns what is stored of it
  * @throws NOT_FOUND, TIER_LIMIT_REACHED
  */
 export async function acceptCheck(

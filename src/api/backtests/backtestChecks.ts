@@ -23,7 +23,7 @@ import { problem, type ProblemIssue } from '../http/problems.ts';
 /** How many symbols an issue names; GET /market-data lists all. */
 const SYMBOLS_SHOWN = 20;
 
-/** What all requests of one call share that run the same version on the same series. */
+/** What the requests of one call have in common that run the same version on the same series. */
 interface VersionOnSeries extends RunSeries {
   /** undefined: there are no such bars. */
   readonly base: CatalogEntry | undefined;
@@ -35,7 +35,7 @@ interface VersionOnSeries extends RunSeries {
   readonly snapshots: readonly string[];
 }
 
-/** What all requests of one call share whose configs differ only in their params. */
+/** What the requests of one call have in common whose configs differ only in their params. */
 interface SharedConfig {
   /** A key of everything but params that an estimate depends on. */
   readonly estimateKey: string;
@@ -59,8 +59,8 @@ export class BacktestCheck {
   }
 
   /**
-   * What is stored of the request. `root` is prefixed to the paths of issues in the request. With `pinned`, the run
-   * reads those snapshots even when their series have been imported again since.
+   * Checks a request and returns what is stored of it. `root` is prefixed to the paths of issues in the request. With
+   * `pinned`, the run reads those snapshots even when their series have been imported again since.
    * @throws BACKTEST_CONFIG_INVALID with every issue, RANGE_NO_DATA, TIER_LIMIT_REACHED
    */
   async accept(

@@ -1,4 +1,4 @@
-// The cost of a backtest: what its workspace's turn is charged, and the memory it is admitted by; known at acceptance.
+// The cost of a backtest, known at acceptance: what its workspace's turn is charged, and the memory that it may need.
 import { estimateRun, runBytes, TIMEFRAME_MS } from '../../engine/index.ts';
 import type { PlanEstimate, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { CatalogEntry } from '../../market/catalog.ts';

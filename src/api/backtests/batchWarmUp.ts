@@ -1,6 +1,6 @@
 // Warming up: a new thread of heavy requests answers sample batches while nobody asks it anything, so that the first
-// real ones find compiled code (docs/performance.md). Nothing is stored: the versions that the batches name do not
-// exist, and their backtests are checked apart from them, as those of versions that do.
+// real ones find compiled code (docs/performance.md). Nothing is stored, since the versions that the batches name do
+// not exist. Their items are therefore also checked directly, against sample versions.
 import type { StrategyVersion } from '../../db/strategyVersions.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import type { Caller } from '../http/auth/keyCheck.ts';
@@ -16,7 +16,7 @@ import { BACKTEST_EXAMPLES } from './backtestExamples.ts';
 import { checkItems } from './batchChecks.ts';
 
 const BATCHES = 15;
-/** A request that arrives during a batch waits for five milliseconds of it at a time, and no batch follows. */
+/** A request that arrives during a batch gets a turn every five milliseconds, and no other batch follows. */
 const BATCH_ITEMS = 100;
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 const CALLER: Caller = {
@@ -61,7 +61,7 @@ function versionOf(strategyAst: object, index: number): StrategyVersion {
   };
 }
 
-/** Every fifth is of another strategy, and every third has the whole series. */
+/** Every fifth item runs another strategy, and every third runs on the whole series. */
 function sampleItem(index: number): object {
   const { id } = VERSIONS[index % 5 === 0 ? 1 + (index % 2) : 0];
   const [{ config }] = BACKTEST_EXAMPLES;

@@ -33,7 +33,7 @@ export async function requireConfigBody(
 }
 
 /**
- * The faults of a body that failed its schema. Those of its config are read again by the grammar of repairs.
+ * The faults of a body that failed its schema. Its config is checked again by `checkConfigForm`, which knows repairs.
  * @param faults what the schema found
  * @param root what the paths of `faults` begin with, and the paths of the issues
  */

@@ -30,7 +30,7 @@ export async function roomOf(
   return { open, left: Math.max(0, TIER_LIMITS[caller.tier].queuedBacktests - open) };
 }
 
-/** @param isItem of a batch, whose answer is kept for its Idempotency-Key, refused items included */
+/** @param isItem an item of a batch, whose answer is kept for its Idempotency-Key, refused items included */
 export function backtestQueueFull(tier: Tier, usage: number, isItem = false): ProblemError {
   const limit = TIER_LIMITS[tier].queuedBacktests;
   const message =
@@ -51,7 +51,7 @@ export const queueFull = (limitName: string, limit: number, usage: number, messa
  * @throws QUEUE_FULL, TIER_LIMIT_REACHED when there is no room for its result
  */
 export async function requireSweepRoom(tx: Transaction, caller: Caller): Promise<void> {
-  // Two requests of a workspace count one after the other.
+  // With the lock, two requests of a workspace count one after the other.
   await lockQueue(tx, caller.workspaceId);
   const [{ bytes }] = await sweepResultBytes(tx, caller.workspaceId);
   requireResultRoom(caller.tier, 'sweepResultBytes', bytes);

@@ -39,7 +39,7 @@ export async function marketDataRoutes(app: App, { catalog }: Services): Promise
       const rows = (await catalog.list())
         .filter((series) => query.symbol === undefined || series.symbol === query.symbol)
         .filter((series) => query.timeframe === undefined || series.timeframe === query.timeframe);
-      // Finest first within a symbol; the key only has to sort so and be unique.
+      // Finest first within a symbol; the key only has to sort this way and be unique.
       const rank = (row: (typeof rows)[number]) => STORED_TIMEFRAMES.indexOf(row.timeframe);
       return paginateItems(query, rows, (row) => `${row.symbol}\n${rank(row)}`);
     },

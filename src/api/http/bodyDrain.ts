@@ -2,9 +2,9 @@
 import type { Readable } from 'node:stream';
 
 /**
- * The limit of all connections of a process together. A client on a fast network can send gigabytes per second; each
- * costs the event loop half a second, and every 16 MiB a garbage collection. A refused body only has to be read so that
- * its sender comes to read the answer; the largest one sent by mistake takes a second or two.
+ * The limit of all connections of a process together. A client on a fast network can send gigabytes per second. Each
+ * gigabyte costs the event loop half a second, and every 16 MiB cost a garbage collection. A refused body only has to
+ * be read so that its sender gets to read the answer; the largest one sent by mistake takes a second or two.
  */
 const BYTES_PER_SECOND = 8 * 1024 * 1024;
 const TICK_MS = 20;
@@ -12,7 +12,7 @@ const TICK_MS = 20;
 const PART_BYTES = 64 * 1024;
 
 interface BodyDrain {
-  /** Reads what is left of a body. Call it before the answer is sent: then Node itself would read on, at full speed. */
+  /** Reads what is left of a body. Call it before the answer is sent: after that, Node would read on at full speed. */
   read(body: Readable): void;
 }
 

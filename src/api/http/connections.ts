@@ -18,8 +18,8 @@ const CHECK_EVERY_MS = 1_000;
 /** Sockets of one API process; 500 waiters and 500 event streams are a busy day. */
 const MAX_CONNECTIONS = 4_000;
 /**
- * A client that is still sending reads the answer only afterwards. One that has stopped for this long is cut off, and
- * any after REQUEST_TIMEOUT_MS.
+ * A client that is still sending reads the answer only afterwards. One that has sent nothing for this long is cut off,
+ * and so is any client after REQUEST_TIMEOUT_MS.
  */
 const LINGER_MS = 5_000;
 

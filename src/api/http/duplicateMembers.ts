@@ -1,5 +1,5 @@
-// Duplicate members: names that an object of a JSON text has more than once. JSON.parse keeps the last of them without
-// a word, so that a strategy might not be the one its author reads.
+// Duplicate members: names that an object of a JSON text has more than once. JSON.parse silently keeps the last one, so
+// the strategy might not be the one that its author reads.
 import { pointerTo } from '../../engine/index.ts';
 import type { ProblemIssue } from './problems.ts';
 
@@ -15,7 +15,7 @@ const MAX_SEGMENTS = 32;
 const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",:[\\]{}');
 
 /**
- * Whether a JSON text may name a member twice: it has a colon for each member, and others only inside of strings.
+ * Whether a JSON text may name a member twice: it has more colons than members. Other colons occur only in strings.
  * @param members how many members the objects have that were read from it
  */
 export function mayRepeatMembers(bytes: Uint8Array, members: number): boolean {

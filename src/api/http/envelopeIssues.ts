@@ -9,7 +9,7 @@ const MAX_ISSUES = 100;
 /**
  * @param root goes before each path: '' for the body, `/query` for query parameters
  * @param sent what was checked
- * @param names its members, one of which an unknown one may be, misspelled
+ * @param names its members; an unknown member may be a misspelling of one of them
  */
 export function issuesOfZod(
   issues: readonly core.$ZodIssue[],
@@ -72,7 +72,7 @@ const split = (path: string): readonly [owner: string, name: string] => {
   return [path.slice(0, at), path.slice(at + 1)];
 };
 
-/** A value of the wrong type is not checked for its length as well. */
+/** Without the other faults of a value that has the wrong type, such as its length. */
 function withoutEchoes(issues: readonly core.$ZodIssue[]): readonly core.$ZodIssue[] {
   const placeOf = ({ path }: core.$ZodIssue): string => pointerTo('', ...path.map(String));
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(placeOf));

@@ -39,7 +39,7 @@ export function answerFailures(app: App, lateRefusals: LateRefusals | null): voi
   });
 }
 
-/** An outage fails every request of its time, for a reason that needs no stack. What is ours to repair has one. */
+/** During an outage every request fails, for a reason that needs no stack. Our own defects are logged with theirs. */
 function noteFailure({ log, id: requestId }: FastifyRequest, known: ProblemError, error: Error): void {
   if (known.status === 503) log.warn({ requestId, reason: error.message }, 'request refused');
   else if (known.status >= 500) log.error({ requestId, err: error }, 'request failed');

@@ -73,11 +73,11 @@ export interface HeavyRequests extends AsyncDisposable {
   answer(workspaceId: string, request: Omit<HeavyRequest, 'id'>): Promise<HeavyAnswer>;
 }
 
-/** @param begun when the thread is started; requests that come before wait for it */
+/** @param begun resolves when the thread may start; requests that come before wait for it */
 export const startHeavyRequests = (services: Services, begun: Promise<unknown> = Promise.resolve()): HeavyRequests =>
   new HeavyThread(services, begun);
 
-/** Takes turns among workspaces: each has one request in the thread at a time, and the longest waiting goes first. */
+/** Takes turns among workspaces: each has one request in the thread at a time, and the longest-waiting one is next. */
 class HeavyThread implements HeavyRequests {
   readonly #data: HeavyThreadData;
   readonly #log: Services['log'];

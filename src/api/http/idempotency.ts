@@ -28,8 +28,7 @@ interface Answer<Body> {
 
 /**
  * Connections of the pool that writes leave free. Work in a transaction may ask for one more (the catalog does); if
- * every connection were held by such a transaction, they would wait for each other forever. Authentication is served by
- * them as well.
+ * every connection were held by such a transaction, they would wait for each other forever.
  */
 const CONNECTIONS_LEFT_FREE = 3;
 const limits = new WeakMap<Sql, LimitFunction>();
@@ -41,8 +40,8 @@ function limitOf(sql: Sql): LimitFunction {
 
 /**
  * Runs `work` in one transaction and sends its answer. With an Idempotency-Key the answer is kept in that same
- * transaction, so work and answer are both there or both not, even when the process dies between them. What a failing
- * `work` wrote is undone. `work` passes the key it is given to what inserts rows.
+ * transaction, so work and answer are stored together or not at all, even when the process dies in between. What a
+ * failing `work` wrote is undone. `work` passes the key it is given to what inserts rows.
  * @throws IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED, VALIDATION_FAILED for a key that is too long, and what
  * `work` throws.
  */
@@ -100,7 +99,7 @@ export async function answerAfter<Body>(
   });
 }
 
-/** Workspace and path make the key; a request without a caller never gets here. */
+/** The key is unique within its workspace, method and path. A request without a caller never gets here. */
 function keyOf(request: FastifyRequest): AnswerKey | undefined {
   const given = request.headers['idempotency-key'];
   if (given === undefined) return undefined;

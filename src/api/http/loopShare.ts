@@ -8,7 +8,7 @@ const OWN_MS = 100;
  */
 const ALL_MS = 150;
 const LITTLE_MS = 25;
-/** The weight of used time halves every this long. */
+/** How long it takes for the weight of used time to halve. */
 const HALF_LIFE_MS = 700;
 /** Beyond this many workspaces, those that have used next to nothing are dropped. */
 const MAX_WORKSPACES = 10_000;

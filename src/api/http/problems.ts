@@ -27,7 +27,7 @@ interface ProblemOptions {
   readonly retryAfterSeconds?: number;
 }
 
-/** The wait after an outage, of which nobody knows how long it lasts. */
+/** The wait after an outage, which may last for any time. */
 const OUTAGE_RETRY_SECONDS = 1;
 
 /**

@@ -42,7 +42,7 @@ export const text = (min: number, max: number) =>
     .max(max)
     .refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be well-formed text without NUL');
 
-/** The name of a strategy or template; it must not be blank. Of an empty one, its length is reported. */
+/** The name of a strategy or template; it must not be blank. If it is empty, only its length is reported. */
 export const name = (max: number) =>
   text(1, max).refine((value) => value === '' || value.trim() !== '', 'must have a character that shows');
 

@@ -1,5 +1,5 @@
-// Arguments of tools: their schema as clients see it, and how what a client sent becomes them. What belongs to the
-// body of a request is left to the API, which explains every fault with its remedy.
+// Arguments of tools: their schema as clients see it, and how they are read from what a client sent. What belongs to
+// the body of a request is left to the API, which explains every fault with its remedy.
 import { fromJsonSchema, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { pointerTo } from '../../engine/index.ts';
@@ -33,7 +33,7 @@ export function listedSchema(input: z.ZodObject): StandardSchemaWithJSON {
   return schema;
 }
 
-/** Patterns of dates that nobody can read have a short form in `override`, as in the OpenAPI document. */
+/** Replaces the patterns of dates, which nobody can read, by their short form in `override`, as in OpenAPI. */
 function replaceByOverride({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
   if (typeof jsonSchema.override !== 'object') return;
   const { override, ...others } = jsonSchema;
@@ -43,7 +43,7 @@ function replaceByOverride({ jsonSchema }: { jsonSchema: Record<string, unknown>
 
 type ReadArguments = { readonly args: ToolArguments } | { readonly issues: readonly ProblemIssue[] };
 
-/** Reads the arguments of a tool; a string that holds the JSON of what is expected in its place is read as that. */
+/** Reads the arguments of a tool. Where a string was sent in place of another type, it is parsed as JSON. */
 export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments {
   let value = sent;
   let parsed = input.safeParse(value);

@@ -21,7 +21,7 @@ import { bodyMembers } from './toolArguments.ts';
 
 const id = (what: string) => z.string().describe(`Id of the ${what}.`);
 
-/** Settings may be left out of what a tool is given, as an empty object. */
+/** A tool may be called without settings, which are then an empty object. */
 const VALIDATED = bodyMembers({ ...ValidateBody.shape, settings: ValidateBody.shape.settings.default({}) });
 const CREATED = bodyMembers({ ...CreateBody.shape, settings: CreateBody.shape.settings.default({}) });
 

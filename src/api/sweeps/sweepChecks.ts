@@ -26,7 +26,7 @@ const MAX_SHARD = 20_000;
 const MAX_LOOKED_AT = 4_000_000;
 
 /**
- * What is stored of the request.
+ * Checks a request and returns what is stored of it.
  * @throws SWEEP_INVALID with every fault of the space, BACKTEST_CONFIG_INVALID, RANGE_NO_DATA, TIER_LIMIT_REACHED
  */
 export async function acceptSweep(
@@ -98,7 +98,7 @@ async function withFaultsInSpace<Accepted>(
   }
 }
 
-/** What a space calls the member of a config at a path, and the value of the member. */
+/** The name that a space has for the member of a config at a path, and the value of that member. */
 function spaceMemberAt(
   path: string,
   config: BacktestConfig,

@@ -2,7 +2,7 @@
 import { close, compare, indicator, strategy } from './nodes.ts';
 import { suggestedConfig, type Template } from './template.ts';
 
-/** The channel of the bars before this one: this bar's own high could never be broken. */
+/** The channel of the bars before this one: a close never breaks the high of its own bar. */
 const channel = (length: number, output: 'upper' | 'lower') => indicator('donchian', { length }, { output, offset: 1 });
 
 const donchianTurtle: Template = {

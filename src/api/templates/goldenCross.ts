@@ -1,4 +1,4 @@
-// Golden cross: the 50-day average crossing the 200-day one, as old as charts.
+// Golden cross: the 50-day average crossing the 200-day one.
 import { suggestedConfig, type Template } from './template.ts';
 
 const goldenCross: Template = {

@@ -1,4 +1,4 @@
-// Hammer at support: a candle that was bought where buyers stood before.
+// Hammer at support: a hammer candle near the low of the bars before.
 import { close, compare, indicator, market, math, sma, strategy } from './nodes.ts';
 import { suggestedConfig, type Template } from './template.ts';
 

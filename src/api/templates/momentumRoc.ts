@@ -1,4 +1,4 @@
-// Rate-of-change momentum: what rose for half a year goes on rising, until it does not.
+// Rate-of-change momentum: holds what has risen over half a year, until the change turns negative.
 import { close, compare, cross, indicator, sma, strategy } from './nodes.ts';
 import { suggestedConfig, type Template } from './template.ts';
 

@@ -1,4 +1,4 @@
-// Short breakdown: the turtle upside down.
+// Short breakdown: the Donchian turtle for short positions, taken only below the 100-bar average.
 import { close, compare, indicator, sma, strategy } from './nodes.ts';
 import { suggestedConfig, type Template } from './template.ts';
 

@@ -43,7 +43,7 @@ export function compiledAst(template: Template): Json {
 }
 
 /**
- * Costs that a retail account pays, without being those of any one venue: 0.1 % a side for crypto, a tenth of it
+ * Costs that a retail account pays, without being those of any one venue: 0.1 % per side for crypto, a tenth of that
  * elsewhere.
  */
 export const suggestedConfig = (symbol: string, timeframe: string, feeRate = 0.0001): Json => ({

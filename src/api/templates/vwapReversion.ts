@@ -1,4 +1,4 @@
-// VWAP reversion: back to the price that the volume of the day was traded at.
+// VWAP reversion: buying below the day's volume-weighted average price, selling when it is reached again.
 import { close, compare, cross, indicator, math, strategy } from './nodes.ts';
 import { suggestedConfig, type Template } from './template.ts';
 

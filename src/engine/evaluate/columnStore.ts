@@ -4,16 +4,19 @@ import { newColumn, ownsBuffer } from '../kernels/simd/ownedColumns.ts';
 
 type Column = ValueColumn | ConditionColumn;
 
-/** The key, the column's objects and the buffers behind its arrays: of a short column they are more than its values. */
+/**
+ * What a column takes besides its values: its key, its objects and the buffers behind its arrays. For a short column
+ * this is most of it.
+ */
 const BYTES_PER_COLUMN = 2_000;
 const bytesOf = (column: Column): number =>
   BYTES_PER_COLUMN +
   ('values' in column ? column.values.byteLength : column.isTrue.byteLength + column.isUnknown.byteLength);
 
-/** Empty sets are dropped when there are this many sets, or twice as many as were left the last time. */
+/** Empty sets are dropped when there are this many sets, or twice as many as were left after the last time. */
 const MANY_SETS = 1_000;
 
-/** The list of all columns that are kept, from the one read longest ago to the one read last: a ring. */
+/** A link of the list of all kept columns, which runs from the least to the most recently read one and is a ring. */
 class Link {
   older: Link = this;
   newer: Link = this;
@@ -121,7 +124,7 @@ export class ColumnStore {
     this.#manySets = Math.max(MANY_SETS, 2 * this.#setCount);
   }
 
-  /** Makes a column the one read last. */
+  /** Makes a column the most recently read one. */
   read(kept: Kept): void {
     if (this.#end.older === kept) return;
     kept.unlink();

@@ -54,7 +54,7 @@ export class ComparedAverages {
     prices: (field: string) => Float64Array | null,
     allocate: (rows: number) => Float64Array,
   ): ComparedAverages {
-    // The variants of a sweep, which record no conditions, share averages.
+    // Not for the variants of a sweep, which record no conditions: they share the columns of averages.
     const isWorthwhile = rows >= MIN_ROWS && plan.conditions.length > 0;
     return isWorthwhile ? new ComparedAverages(averagesOf(plan, prices), allocate) : ComparedAverages.#none;
   }

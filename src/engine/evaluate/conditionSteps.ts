@@ -15,7 +15,7 @@ import { operandOf, type StepInputs } from './stepInputs.ts';
 /** Computes the column of a condition step: true and unknown bits, one of each per bar of the step's frame. */
 export function conditionColumn(step: ConditionStep, columns: StepInputs): ConditionColumn {
   const n = columns.barsOf(step).length;
-  // Not an array that the run gives back: a kept column may share these bits.
+  // Not from the memory that a run gives back, because the bits may stay in use by a kept column.
   const out = newKeptWords(wordCount(n));
   const { inputs } = step;
   switch (step.op) {

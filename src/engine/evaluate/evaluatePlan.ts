@@ -30,7 +30,7 @@ export class EvaluatedPlan implements StepInputs {
   readonly poll: () => void;
   readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
   readonly #averages: ComparedAverages;
-  /** The last two columns that were compared: a cross down mostly follows a cross up of the same. */
+  /** The last two columns that were compared: a cross down mostly follows a cross up of the same two. */
   #compared: { readonly left: Slot; readonly right: Slot; readonly sides: ComparedSides } | null = null;
   readonly #base: Bars;
   /** The bars of the frames other than the base. */
@@ -39,8 +39,8 @@ export class EvaluatedPlan implements StepInputs {
   readonly #kept: ColumnSet;
 
   /**
-   * @param control is asked before every step; null: the run is not stopped
-   * @param owner shares columns with its own runs only: how long a run takes must not tell what others have computed
+   * @param control is asked before every step; null: the run cannot be stopped
+   * @param owner only its own runs share columns: the time a run takes must not reveal what other owners have computed
    * @throws Error when a frame of the plan has no bars; callers check `missingSeries` first.
    */
   constructor(

@@ -1,9 +1,9 @@
-// The fields of a bar as columns: those that bars have, and those that are computed of several.
+// The fields of a bar as columns: those that bars have, and those that are computed from several.
 import type { Bars } from '../bars/bars.ts';
 import type { ValueColumn } from '../kernels/column.ts';
 import type { ColumnStore } from './columnStore.ts';
 
-/** A column of the bars; null: it is computed of several. */
+/** A column of the bars; null: the field is computed from several. */
 export function rawField(bars: Bars, field: string): Float64Array | null {
   switch (field) {
     case 'open':

@@ -129,7 +129,7 @@ export function crossColumns(
   );
 }
 
-/** Which rows of two columns are greater, and which are less. */
+/** The rows on which the left of two columns is greater, and those on which it is less. */
 export interface ComparedSides {
   readonly greater: ConditionColumn;
   readonly less: ConditionColumn;
@@ -168,7 +168,7 @@ export function movingColumn(
   out: Uint32Array,
 ): ConditionColumn {
   const { values } = source;
-  // The column against itself moved by one: bit r of `moved` belongs to row r + 1.
+  // The column is compared with itself moved by one: bit r of `moved` belongs to row r + 1.
   const moved = newKeptWords(wordCount(Math.max(0, rows - 1)));
   if (direction === 'rising') greaterThan(values.subarray(1), values.subarray(0, -1), moved);
   else greaterThan(values.subarray(0, -1), values.subarray(1), moved);

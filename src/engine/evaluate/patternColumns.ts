@@ -33,7 +33,7 @@ export function patternColumn(
   return made.get(step)!;
 }
 
-/** The values of a pattern and of the others on its bars that are missing. */
+/** The values of a pattern, and of the others on its bars that are not kept yet. */
 function patternValues(
   prices: PriceColumns,
   steps: readonly Step[],
@@ -61,7 +61,7 @@ function patternValues(
   );
 }
 
-/** The side of a pattern whose values are not read, and those of the others on its bars that are missing. */
+/** The side of a pattern whose values are not read, and those of the others on its bars that are not kept yet. */
 function patternSides(
   prices: PriceColumns,
   steps: readonly Step[],
@@ -92,7 +92,7 @@ function patternSides(
 const bitsOf = (side: PatternSide | 'any', { bullish, bearish }: PatternSides): Uint32Array =>
   side === 'any' ? bullish.map((word, at) => word | bearish[at]) : side === 'bullish' ? bullish : bearish;
 
-/** The side of a pattern's values, which have been shifted or are of another timeframe. */
+/** The side of pattern values that have been shifted or are of another timeframe. */
 export function patternSide(
   side: PatternSide | 'any',
   column: ValueColumn,

@@ -17,7 +17,7 @@ export interface HistoryNode {
 /** Room of a new ring, which grows as values are recorded: few positions last as long as the longest window. */
 const FIRST_VALUES = 16;
 
-/** The latest values; NaN beyond the first one recorded. */
+/** The latest values; NaN before the first one recorded. */
 export class Ring {
   readonly #size: number;
   #values: Float64Array;

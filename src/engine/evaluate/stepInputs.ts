@@ -13,9 +13,14 @@ export interface StepInputs {
   condition(slot: Slot): ConditionColumn;
   /** The number of a constant step, which therefore needs no column; undefined for any other step. */
   numberAt(slot: Slot): number | undefined;
-  /** Bits of two averages that are computed and compared at once; null where one has its column already. */
+  /**
+   * Bits of two averages that are computed and compared at once; null: they are not such averages, or one has a column.
+   */
   compareAverages(sides: readonly Slot[]): ReturnType<ComparedAverages['compare']>;
-  /** Bits of the two columns of a step over few rows, which steps share; null: there are many rows, or a number. */
+  /**
+   * Bits of the two columns of a step, shared by steps with the same two; null: there are many rows, or a side is a
+   * number.
+   */
   compareSides(step: Step): ComparedSides | null;
   barsOf(step: Step): Bars;
   /** For each bar of the step's frame, the row it reads in the frame it aligns from. */

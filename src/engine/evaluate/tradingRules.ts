@@ -49,7 +49,10 @@ export interface Stateful {
   recordPosition(row: number, state: StateView, memory: StateMemory): void;
 }
 export interface StatefulCondition extends Stateful {
-  /** Rows with a 0 here are not true in any state (by the stateless siblings of an `all`); null: no gate. */
+  /**
+   * On rows with a 0 here the condition is not true in any state, because its stateless siblings in an `all` are not
+   * all true; null: no gate.
+   */
   readonly gate: Uint32Array | null;
   /** 1 true, 0 false, 2 unknown. */
   test(row: number, state: StateView, memory: StateMemory): 0 | 1 | 2;

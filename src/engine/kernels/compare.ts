@@ -17,7 +17,7 @@ export const greaterThan = (a: Float64Array, b: Float64Array | number, out: Uint
 export const lessThan = (a: Float64Array, b: Float64Array | number, out: Uint32Array): void =>
   compareBlocks(a, b, null, out);
 
-/** Both at once, which takes as long as one of them; null: those words are not wanted. */
+/** Compares both ways at once, which takes as long as one of them; null: those words are not wanted. */
 export function compareBlocks(
   a: Float64Array,
   b: Float64Array | number,
@@ -32,14 +32,14 @@ export function compareBlocks(
     const end = Math.min(rows, from + BLOCK_ROWS);
     values.set(blockOf(a, from, end));
     if (typeof b !== 'number') values.set(blockOf(b, from, end), BLOCK_ROWS);
-    // Eight rows at a time; those behind the end are compared too.
+    // Eight rows at a time; some past the end are compared too.
     compareRows(0, BLOCK_BYTES, 64 * Math.ceil((end - from) / 8), bits, bits + BLOCK_WORDS * 4);
     if (greater !== null) readWords(words, bits / 4, greater, from, end);
     if (less !== null) readWords(words, bits / 4 + BLOCK_WORDS, less, from, end);
   }
 }
 
-/** Copies the words of rows `from` … `end`-1 that a block has at `at`, without the bits behind the last row. */
+/** Copies the words of rows `from` … `end`-1 that a block has at `at`, without the bits past the last row. */
 function readWords(words: Uint32Array, at: number, out: Uint32Array, from: number, end: number): void {
   const first = at - from / 32;
   for (let w = from / 32; w < wordCount(end); w++) out[w] = words[first + w];
@@ -126,7 +126,7 @@ export function trimUnknown(words: Uint32Array): Uint32Array {
   return length === words.length ? words : length === 0 ? NOTHING_UNKNOWN : words.subarray(0, length);
 }
 
-/** Turns known-and-not-true into true: the `neq` of an `eq`, or the complement of any column (Kleene not). */
+/** True on the rows that are known and not true: the `neq` of an `eq`, or the complement of any column (Kleene not). */
 export function invert(column: ConditionColumn, rows: number, out: Uint32Array): ConditionColumn {
   const { isTrue, isUnknown } = column;
   const words = wordCount(rows);

@@ -1,5 +1,5 @@
-// Two means of one column, compared block by block while they are in the nearest cache. Writing them as columns first
-// would cost more than computing both.
+// Two means of one column, compared block by block while they are in the L1 cache. Writing them as columns first would
+// cost more than computing both.
 import { wordCount } from './bits.ts';
 import { writeFlatBlock } from './rollingSums.ts';
 import { meansOfWindows } from './simd/means.ts';
@@ -9,18 +9,19 @@ import { type BlockKernel, Blocks } from './segments.ts';
 
 const NUMBER_BYTES = 8;
 const WORD_BYTES = 4;
-/** Blocks of windows up to this end with a whole word of bits. */
+/** For windows up to this length, a block ends with a whole word of bits. */
 export const MAX_COMPARED_LENGTH = 64;
 /** A mean below this has a finite sum. */
 const MOST = 1e300;
 
 /**
  * Writes the bits of the rows on which the mean of `fast` rows is greater than that of `slow` rows, and of those on
- * which it is less, with the means of `rollingMean`. Rows without both means have neither bit. False: somewhere two
- * values near each other are not positive, or one is more than twice the other; then nothing is written that counts.
+ * which it is less, with the means of `rollingMean`. Rows without both means have neither bit. Returns false when
+ * somewhere two values near each other are not both positive, or one is more than twice the other; then what was
+ * written has no meaning.
  * @param fast, slow from 2 to MAX_COMPARED_LENGTH
- * @param columns where both means are written on the way, NaN on the rows without one, where any row has both; null:
- * nowhere
+ * @param columns where both means are written too, with NaN on the rows without one; null: nowhere. Not filled when no
+ * row has both
  */
 export function compareMeans(
   source: Float64Array,
@@ -73,12 +74,13 @@ class Means {
     const kernel: BlockKernel = {
       pair: ({ address, targets }, a, b, toA, toB, rowsA, rowsB) => {
         const { kernels, values, cell } = targets[0];
-        // A second row, if only of what lies behind the end: of one row the kernel does not say whether it is tight.
+        // At least two rows, even if the second lies past the end: for a single row, the kernel does not say whether it
+        // is tight.
         const size = Math.max(rowsA, rowsB, 2) * NUMBER_BYTES;
         const [inA, inB] = [address + a * NUMBER_BYTES, address + b * NUMBER_BYTES];
         const [outA, outB] = [(cell + toA) * NUMBER_BYTES, (cell + toB) * NUMBER_BYTES];
         const isTight = kernels.tightSums(inA, inB, outA, outB, length * NUMBER_BYTES, size, length) === 1;
-        // A value that is missing is not noticed by comparisons, but every sum after it is missing too.
+        // The kernel does not notice a missing value, but every sum after it is missing too.
         const isPresent = values[cell + toA + rowsA - 1] < MOST && values[cell + toB + rowsB - 1] < MOST;
         this.#isTight &&= isTight && isPresent;
       },
@@ -131,8 +133,8 @@ export function meansAt(source: Float64Array, rows: Int32Array, length: number, 
 }
 
 /**
- * The sum of two values is larger than any third, so that its rounding error takes two subtractions (Dekker's
- * FastTwoSum).
+ * The sum of any two values is larger than a third, so that two subtractions give the rounding error of each addition
+ * (Dekker's FastTwoSum).
  */
 function meanAt(source: Float64Array, first: number, last: number, length: number): number {
   const larger = Math.max(source[first], source[first + 1]);

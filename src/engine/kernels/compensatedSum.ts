@@ -1,4 +1,4 @@
-// Neumaier's compensated sum: the order of the values does not matter to the last bit but one.
+// Neumaier's compensated sum: the order of the values changes at most the last bit.
 
 /** Σ values[first … end-1] */
 export function compensatedSum(values: ArrayLike<number>, first = 0, end = values.length): number {

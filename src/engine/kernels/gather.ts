@@ -1,8 +1,7 @@
-// Values of single rows of a column, which mostly wait for memory.
+// Values of single rows of a column: most of the time is spent waiting for memory.
 
 /**
- * out[i] = values[rows[i] - first]. Four at a time: several reads wait for memory together where no write lies between
- * them.
+ * out[i] = values[rows[i] - first]. Four at a time: reads wait for memory together when no write lies between them.
  * @param first the row of the first value
  */
 export function gather(values: Float64Array, rows: Int32Array, out: Float64Array, first = 0): void {

@@ -54,7 +54,7 @@ export function capture(values: Float64Array, when: ConditionColumn, out: Float6
 /**
  * The price of the latest confirmed pivot, or of the one `occurrence` pivots earlier: a high strictly above the `left`
  * bars before it and at least as high as the `right` bars after it (a low mirrored), so that the first of equal
- * extremes counts once. It is known from `right` bars after its bar.
+ * extremes counts once. It is known `right` bars after its bar.
  */
 export function pivot(
   prices: Float64Array,
@@ -67,8 +67,8 @@ export function pivot(
   const sign = kind === 'high' ? 1 : -1;
   const n = out.length;
   const ring = new Float64Array(occurrence + 1).fill(NaN);
-  // The rows that nothing after them has passed, their prices descending. `blocker` is the latest row before a row that
-  // is at least as high; itself, once a later row has passed it.
+  // `open`: the rows that no later row has passed, their prices descending. `blocker` of a row: the latest row before
+  // it that is at least as high, or the row itself once a later one has passed it.
   const open = new Int32Array(n);
   const blocker = new Int32Array(n);
   let openCount = 0;

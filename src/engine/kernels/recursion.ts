@@ -1,27 +1,27 @@
 // Recursions: kernels that carry numbers from row to row, so that each row waits for the one before it. Four parts of a
-// long column are computed at once: a part that begins with another state comes to the same numbers, bit for bit, when
-// the difference has decayed and its last bit is lost in rounding. Where it has not, its rows are computed again.
+// long column are computed at once, all but the first from a guessed state. The error of a guess decays until rounding
+// drops its last bit, and from then on the numbers are the same, bit for bit. The rows before that are computed again.
 import { PARTS, type WriteParts } from './simd/recursions.ts';
 
 export interface Recursion {
   /** The state before the first row: the numbers that are carried. */
   readonly seed: readonly number[];
-  /** The share of a state that each row replaces: what is left of a difference after n rows is (1 - weight)^n of it. */
+  /** The share of a state that each row replaces: after n rows, (1 - weight)^n of a difference is left. */
   readonly weight: number;
-  /** Writes rows from … end-1. The state before them is at cell `at`, where that after them is written. */
+  /** Writes rows from … end-1. The state before them is at cell `at`, and the state after them replaces it. */
   run(state: Float64Array, at: number, from: number, end: number): void;
   /** Writes several parts at once, with the same bits. Absent where that gains nothing. */
   readonly writeParts?: WriteParts;
 }
 
 /**
- * In 1/weight rows a difference shrinks by a factor of e: in 64 times as many by one of 2^92. A double has 53 bits;
- * states that differ in the last of them are the same about 1/weight rows later.
+ * A difference shrinks by a factor of e in 1/weight rows, and by a factor of 2^92 in 64 times as many. A double has 53
+ * bits; states that differ only in the last one are equal about 1/weight rows later.
  */
 const WARM_UP = 64;
 /** A part has at least this many times the rows of its warm-up. */
 const LEAST_SHARE = 4;
-/** Rows of a call: V8 compiles a function that is called often better than a loop while it runs. */
+/** Rows per call: V8 compiles a function that is called often better than a loop that runs once. */
 const CHUNK = 4096;
 
 /** Writes the rows first … n-1. No output may be an input: rows of the later parts are written more than once. */

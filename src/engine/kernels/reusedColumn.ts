@@ -1,4 +1,4 @@
-// A column that one call after the other writes on, because fresh pages cost more than what is written on them.
+// A column that one call after the other writes to, because a fresh page costs more than writing to it.
 
 /** Longer columns are not kept: 2 MiB, for each of the few that a thread has. */
 const MOST_CELLS = 256 * 1024;

@@ -9,8 +9,9 @@ import { newKeptWords } from './sharedBuffer.ts';
 export type RollingWindowMode = 'any' | 'none' | 'all' | 'streak' | 'count_gt' | 'count_lt' | 'count_eq';
 
 /**
- * How many of the last `window` rows are true, against `value`, with Kleene bounds: between the true ones and the true
- * plus unknown ones the answer is unknown. Rows before the first are unknown.
+ * Compares how many of the last `window` rows are true with `value`. That number lies between the count of true rows
+ * and the count of true and unknown ones; where this leaves the answer open, it is unknown. Rows before the first are
+ * unknown.
  */
 export function rollingWindow(
   column: ConditionColumn,
@@ -70,12 +71,12 @@ function wantedCounts(mode: CountMode, window: number, value: number): readonly 
   }
 }
 
-/** A number per row: a word has one binary digit of 32 rows, and the first list the lowest digits. */
+/** A number per row: a word has one binary digit of 32 rows, and the first array has the lowest digits. */
 type Counts = readonly Uint32Array[];
 
 /**
- * How many of the last `window` rows are 1: the counts of 1, 2, 4, 8 … rows, each from the one before, of which those
- * that make up the window are added.
+ * How many of the last `window` rows are 1: the counts of 1, 2, 4, 8 … rows are computed, each from the one before, and
+ * those that make up the window are added.
  * @param before what the rows before the first are
  */
 function countsOf(bits: Uint32Array, window: number, before: 0 | 1, words: number): Counts {

@@ -36,7 +36,7 @@ function rollingExtreme(
   const { values } = simdMemory(extremeCells(length, leastRows) * NUMBER_BYTES);
   let row = first + length - 1;
   while (row < n) {
-    // Further blocks begin with an even row: what lies in two lines of the cache takes longer to write.
+    // Further blocks begin with an even row: a write across two cache lines takes longer.
     const rows = Math.min(block - (row & 1), n - row);
     const start = row - length + 1;
     if (memory !== undefined && rows % PAD === 0) {
@@ -51,13 +51,13 @@ function rollingExtreme(
 }
 
 const NUMBER_BYTES = 8;
-/** Cells behind the last row that a kernel may read and write. */
+/** Cells past the last row that a kernel may read and write. */
 const PAD = 8;
 const padded = (cells: number): number => Math.ceil(cells / PAD) * PAD;
 const sizeOf = (rows: number): number => padded(rows) * NUMBER_BYTES;
-/** Rows of a block, which fit the first cache twice. */
+/** Rows of a block, which fit the L1 cache twice. */
 const BLOCK_ROWS = 2048;
-/** Rows of a block that is not copied out: the first cache needs only what is still read of it. */
+/** Rows of a block that is not copied out: the L1 cache needs only what is still read of it. */
 const IN_PLACE_ROWS = 8192;
 /** Rows of a block. Long windows need long blocks: their first `length` rows are computed again. */
 export const extremeRows = (length: number, least = BLOCK_ROWS): number => padded(Math.max(least, 4 * length));
@@ -72,12 +72,13 @@ interface Place {
 }
 
 /**
- * Writes the extreme of the `length` rows of the source from each of `rows` rows on, the latest of equals: from a cell
- * of the kernels' memory on, or at a place, to which whole groups of PAD rows are written.
+ * For each of `rows` rows of the source from `start` on, writes the extreme of the `length` rows that begin there, the
+ * latest of equals. It writes from a cell of the kernels' memory on, or at `place`, where it writes whole groups of PAD
+ * rows.
  *
- * Windows of 1, 4, 16, 64, … cells, each the extreme of four beside each other, up to the four that overlap to
- * `length`: a few passes without a branch. A scan for the extreme branches on prices, which no processor predicts: it
- * takes up to ten times as long (bench/indicators.ts).
+ * Windows of 1, 4, 16, 64, … cells: each is the extreme of four adjacent smaller ones, and the last is that of four
+ * which overlap to make up `length`. That is a few passes without a branch. A scan for the extreme branches on prices,
+ * which no processor predicts: it takes up to ten times as long (bench/indicators.ts).
  */
 export function blockExtremes(
   { ofFour, by4, by16 }: Extreme,
@@ -91,7 +92,7 @@ export function blockExtremes(
   const address = cell * NUMBER_BYTES;
   const here: Place = { memory: kernelMemory, address };
   const there = place ?? here;
-  // From an even row on, so that cells of even rows lie in one line of the cache with the next.
+  // From an even row on, so that the cell of an even row shares a cache line with the next.
   const lead = length >= 4 ? start & 1 : 0;
   const cells = lead + rows + length - 1;
   let width = length >= 16 ? 16 : length >= 4 ? 4 : 1;
@@ -99,7 +100,7 @@ export function blockExtremes(
   let to = 4 * width < length ? here : there;
   const column = extremeKernels.read(source, start - lead, start - lead + cells, PAD, to.memory);
   let { kernels } = column;
-  // Where the windows of `width` cells are, by their first cells. The first pass has them by their last.
+  // Where the windows of `width` cells are, indexed by their first cells. The first pass indexes them by their last.
   let windows = address + (lead + width - 1) * NUMBER_BYTES;
   for (let isFirst = width > 1; ; isFirst = false) {
     const isLast = 4 * width >= length;

@@ -1,4 +1,4 @@
-// Rolling windows over dense columns: the `rolling` operations that are not indicators as well.
+// Rolling windows over dense columns: the `rolling` operations that are not also indicators.
 import { MIN_RANKED_PERIOD, overRankedWindows } from './rankedValues.ts';
 import { lowerBound } from './search.ts';
 import { rollingMaxIndex, rollingMinIndex } from './rollingExtremes.ts';

@@ -1,5 +1,5 @@
-// Sums over a moving window, exact, for means that are compared with prices: a TypeScript loop over one segment of
-// rows, which windows of unusual length take, and a SIMD kernel that gives the same bits.
+// Exact sums over a moving window, for means that are compared with prices: a SIMD kernel, and a TypeScript loop over
+// one segment of rows that gives the same bits and serves windows of unusual length.
 import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overSegments, segmentEnd } from './segments.ts';
 
 const NUMBER_BYTES = 8;
@@ -15,9 +15,9 @@ export function rollingSum(source: Float64Array, first: number, length: number, 
 
 /**
  * out[row] = Σ source[row-length+1 … row] / length, rows first+length-1 … n-1: the sum rounded once, then the quotient,
- * which is what fsum(window)/length gives. Two windows of one mean and lengths that are double each other give equal
- * numbers, and a window of equal values is that value (the quotient alone may be off: in three bits 3 × 6 is 16, and 16
- * / 3 is 5): a tie is not a cross (semantics §1.5).
+ * which is what fsum(window)/length gives. Two windows with the same mean, one twice as long as the other, give equal
+ * numbers. A window of equal values gives that value; the quotient alone may be off (in three bits 3 × 6 is 16, and 16
+ * / 3 is 5). So a tie is not a cross (semantics §1.5).
  */
 export function rollingMean(source: Float64Array, first: number, length: number, out: Float64Array): void {
   if (length === 1) {
@@ -38,10 +38,10 @@ export function rollingMean(source: Float64Array, first: number, length: number,
 /**
  * Two segments of exact sums over a divisor.
  *
- * Where all values are positive and none is more than twice another, as most prices of a segment are, a difference of
- * two of them is exact (Sterbenz) and smaller than the sum, whose rounding error then takes two subtractions (Dekker's
- * FastTwoSum) and not twelve: the same bits in half the time. A segment shows only at its end that it was not so; where
- * one was not, the next ones of its block are not tried.
+ * In most segments of prices, all values are positive and none is more than twice another. Then the difference of two
+ * values is exact (Sterbenz) and smaller than the sum, so that the rounding error of the sum takes two subtractions
+ * (Dekker's FastTwoSum) instead of twelve: the same bits in half the time. Only the end of a segment shows whether its
+ * values were like that. When they were not, the next segments of the block are not tried.
  */
 export function exactSums(length: number, divisor: number): BlockKernel {
   // The sum of one value is no larger than its change.
@@ -109,8 +109,8 @@ export function sumSegment(
 
 /**
  * Writes the value of each window of equal values in source[from … end-1] to its last row, `shift` cells later in
- * `out`. Of rows `stride` apart, such a window holds one and the row `length - stride` after it: only those are
- * compared.
+ * `out`. Only rows `stride` apart are compared, each with the row `length - stride` after it: every window holds one
+ * such pair.
  */
 function writeFlat(
   source: Float64Array,
@@ -134,7 +134,7 @@ function writeFlat(
   }
 }
 
-/** Rows far from each other are rarely equal where prices are coarse. */
+/** Where prices are coarse, neighboring rows are often equal, but rows far from each other rarely are. */
 const apartOf = (length: number): number => (length < 8 ? 1 : length >> 2);
 
 /** `writeFlat` for a block of means, which are the first of its columns of results. */
@@ -142,7 +142,7 @@ export function writeFlatBlock({ source, from, end, address, targets }: Block, l
   const apart = apartOf(length);
   const { kernels, values, cell } = targets[0];
   const last = address + (end - from - apart) * NUMBER_BYTES;
-  // Most blocks have none, which a kernel finds out in a fifth of the time.
+  // Most blocks have no such window, which a kernel finds out in a fifth of the time.
   if (kernels.mayBeFlat(address, last, apart * NUMBER_BYTES, (length - apart) * NUMBER_BYTES) !== 0)
     writeFlat(source, from, end, length, values, cell - (from + length - 1));
 }

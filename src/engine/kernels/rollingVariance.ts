@@ -1,6 +1,6 @@
-// Variances over a moving window, of sums that begin again at fixed rows, and bands around its mean: a TypeScript loop
-// over one segment of rows, which windows of unusual length and rows that have lost digits take, and a SIMD kernel that
-// gives the same bits.
+// Variances over a moving window, from sums that restart at fixed rows, and bands around its mean: a SIMD kernel, and a
+// TypeScript loop over one segment of rows that gives the same bits and serves windows of unusual length and rows that
+// have lost digits.
 import { exactSums, rollingMean, writeFlatBlock } from './rollingSums.ts';
 import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overSegments, segmentEnd } from './segments.ts';
 import { drawBands } from './simd/bands.ts';
@@ -70,7 +70,7 @@ export function rollingBands(
 }
 
 /**
- * Two segments of variances, the results of this index. Where the sums of one have lost digits, it is computed again,
+ * Two segments of variances, written to the target at `index`. A segment whose sums have lost digits is computed again,
  * row by row.
  */
 function variances(length: number, ddof: number, index = 0): BlockKernel {
@@ -148,7 +148,8 @@ export function varianceSegment(
     const variance = squares * inverse - mean * mean;
     // Below that share, the spread is only the rounding of the mean.
     out[row + shift] = variance < 1e-12 * squares * inverse ? 0 : variance * correction;
-    // Where the mean of equal values is not that value, every row would start again, to no other numbers.
+    // When rounding makes the mean of equal values another number, every row would start again and give the same
+    // result.
     if (isFlat(source, row - length + 1, row))
       for (; row + 1 < end && source[row + 1] === source[row]; row++) out[row + 1 + shift] = out[row + shift];
     for (row++; row < end; row++) {

@@ -1,6 +1,6 @@
-// Segments: the rows between two restarts of a running sum. They depend on nothing before them but their first window,
-// so that SIMD computes two of them at once, a block of segments at a time: in the memory of the kernels, or where the
-// results belong.
+// Segments: the rows between two restarts of a running sum. They depend on nothing before them except their first
+// window, so that SIMD computes two of them at once, a block of segments at a time. Results are written to the memory
+// of the kernels, or directly to where they belong.
 import { columnKernels, type Readable } from './simd/rolling.ts';
 import { memoryUnderOwned } from './simd/ownedColumns.ts';
 import { kernelMemory, simdMemory } from './simd/simdMemory.ts';
@@ -18,9 +18,12 @@ export const segmentEnd = (row: number, length: number, n: number): number => {
   return Math.min(n, (Math.floor(row / rows) + 1) * rows);
 };
 
-/** Longer windows would need blocks that no near cache holds. */
+/** Longer windows would need blocks that do not fit a near cache. */
 export const MAX_BLOCK_LENGTH = 2048;
-/** Rows of a block, at least two segments: fewer calls than of half as many, and its results fit the nearest cache. */
+/**
+ * Rows of a block, which has at least two segments. Half as many would take more calls; the results of these fit the L1
+ * cache.
+ */
 const BLOCK = 4096;
 const NUMBER_BYTES = 8;
 
@@ -49,22 +52,21 @@ export interface Block {
 
 export interface BlockKernel {
   /**
-   * Writes the results of two segments, the first ones `toA` and `toB` cells after those of the block. `a` and `b` are
-   * how many rows after the block's first their first windows begin. Of rowsA and rowsB, the kernel writes the larger
-   * number for both. An odd segment comes with itself.
+   * Writes the results of two segments, beginning `toA` and `toB` cells after the first result of the block. Their
+   * first windows begin `a` and `b` rows after the first row of the block. The kernel writes the larger of rowsA and
+   * rowsB for both. A segment without a partner is paired with itself.
    */
   pair(block: Block, a: number, b: number, toA: number, toB: number, rowsA: number, rowsB: number): void;
   /**
    * The same for `count` pairs of whole segments of `interval` rows, the first of which begins `at` rows after the
-   * block; a pair is one of the first half and one of the second. One call in place of eight, which took a tenth of the
-   * time.
+   * block; a pair is one of the first half and one of the second. One call in place of eight saves a tenth of the time.
    */
   pairs(block: Block, at: number, interval: number, count: number): void;
   /** What remains to do for the whole block. */
   finish?(block: Block): void;
 }
 
-/** Runs a kernel over the rows first+length-1 … n-1 of `outs`, its results: where they are, if it can. */
+/** Runs a kernel that writes rows first+length-1 … n-1 of `outs`, directly into these columns if it can. */
 export function overSegments(
   source: Float64Array,
   first: number,
@@ -122,7 +124,7 @@ export class Blocks {
     const interval = segmentRows(length);
     const blockRows = blockRowsOf(length);
     this.columnCells = even(blockRows + 2 * interval);
-    // Rows before the first window belong in front of the first result (comparedMeans.ts).
+    // Room for the rows before the first window, which go before the first result (comparedMeans.ts).
     this.out = from + even(length);
     this.endCell = this.out + columns * this.columnCells;
     this.start = this.end = first + length - 1;
@@ -138,7 +140,7 @@ export class Blocks {
     return this.end >= this.#source.length;
   }
 
-  /** Computes the next block; there is one. */
+  /** Computes the next block; there must be one. */
   next(values: Float64Array): void {
     const { columnCells, out } = this;
     const column = this.#read();
@@ -201,7 +203,7 @@ export class Blocks {
     if (endB === endA) {
       this.#kernel.pair(block, toA, toA, toA, toA, rowsA, rowsA);
     } else if (rowsA < endB - endA) {
-      // The first segment would be continued over the beginning of the second.
+      // Written in place, the first segment would run over the beginning of the second.
       const spare = this.#blockRows + interval;
       this.#kernel.pair(block, toA, endA - start, spare, toA + rowsA, rowsA, endB - endA);
       for (const { values, cell } of block.targets) values.copyWithin(cell + toA, cell + spare, cell + spare + rowsA);
@@ -212,7 +214,7 @@ export class Blocks {
   }
 }
 
-/** Whole segments; where four fit, as many as end with a whole word of bits. */
+/** Whole segments; when four fit, a multiple of four, so that the block ends with a whole word of bits. */
 function blockRowsOf(length: number): number {
   const interval = segmentRows(length);
   const segments = Math.floor(BLOCK / interval);

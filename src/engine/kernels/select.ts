@@ -3,7 +3,7 @@
 /** Fewer values than this are sorted, which is quicker. */
 const SORTED_LENGTH = 24;
 
-/** Of more values than this, the pivot is selected from a sample: worth its cost from some hundreds on. */
+/** Of more values than this, the pivot is selected from a sample: worth its cost from a few hundred on. */
 const SAMPLED_LENGTH = 600;
 
 /**
@@ -39,7 +39,10 @@ export function selectRank(values: Float64Array, rank: number, from = 0, to = va
   values.subarray(first, last + 1).sort();
 }
 
-/** Selects the rank among the values around it, as many as let it be near its place among all of them. */
+/**
+ * Selects the rank in a sample of the values around it, so large that the result is near the value at this rank among
+ * all.
+ */
 function selectSample(values: Float64Array, rank: number, first: number, last: number): void {
   const length = last - first + 1;
   const place = rank - first + 1;

@@ -1,4 +1,4 @@
-// Admission: which waiting task gets a thread next, fairly between owners and within the memory there is.
+// Admission: which waiting task gets a thread next, fairly between owners and within the available memory.
 //
 // Threads cannot be limited in memory later: typed arrays are outside V8's heap limit, and a heap overflow in one
 // thread ends the process.
@@ -11,7 +11,7 @@ interface Ask {
   readonly bytes: number;
   /** Each of its runs ends within some tens of milliseconds, as far as is known. */
   readonly isQuick?: boolean;
-  /** It runs in another process of this machine: it takes memory, and no thread. */
+  /** It runs in another process on this machine: it takes memory but no thread. */
   readonly isElsewhere?: boolean;
 }
 /** What an admitted task holds. */
@@ -19,11 +19,11 @@ export interface Lease {
   /** To be called when the task has ended. */
   leave(): void;
   /**
-   * Asks for a total of `bytes` while it runs. False: it gets them only by leaving and asking again. It never waits for
-   * them, since tasks that hold memory and wait for more would wait for each other.
+   * Asks to hold `bytes` in total while the task runs. False: they are not free now; the task must leave and enter
+   * again to get them. It never waits, since tasks that hold memory and wait for more could deadlock.
    */
   raise(bytes: number): boolean;
-  /** Its thread has come to another run: only a single run that lasts makes a task slow. */
+  /** To be called when the thread starts another run: a task is slow only while a single run lasts long. */
   renew(): void;
 }
 
@@ -40,20 +40,20 @@ interface Held {
   since: number;
   readonly lane: Lane;
 }
-/** Where an ask gets a thread: one of all, one for owners who hold none, one for quick tasks, or none of ours. */
+/** Which thread an ask gets: a regular one, one for owners who hold none, one for quick tasks, or none of ours. */
 type Lane = 'all' | 'relief' | 'quick' | 'elsewhere';
 
-/** A task whose run holds its thread for longer is slow: it no longer keeps an owner without a thread waiting. */
+/** A task whose current run takes longer is slow: owners without a thread no longer wait for it. */
 export const SLOW_MS = 100;
-/** A run that is known to be quick lasts because others have the processor: one more thread would not help. */
+/** The same for quick tasks: they take this long only if the processor is busy, and one more thread would not help. */
 const SLOW_QUICK_MS = 1_000;
 /**
- * The part of the memory that only small tasks use, and how small they are, as parts of the whole: a small task never
- * waits for a large one.
+ * The share of the memory that is reserved for small tasks, and the largest share that a small task may ask for. Thus a
+ * small task never waits for a large one.
  */
 const SMALL_SHARE = 1 / 8;
 const SMALL_TASK = 1 / 64;
-/** A task that waits longer for memory is not overtaken by others of its size. */
+/** A large task that has waited longer for memory is not overtaken by other large tasks. */
 const PATIENCE_MS = 2_000;
 
 export class Admission {
@@ -64,13 +64,13 @@ export class Admission {
   readonly #now: () => number;
   readonly #waiting: Waiting[] = [];
   readonly #held = new Set<Held>();
-  /** When each owner with a task here was last given a thread, as a count of grants. */
+  /** For each owner with a task here: the number of the grant that last gave it a thread. */
   readonly #lastTurn = new Map<string, number>();
   #turns = 0;
 
   /**
-   * @param limits.threads how many tasks run at once; `reliefThreads` more while every thread is held by a slow task,
-   * for owners who hold none; and `quickThreads` more while those too are, for quick tasks of any owner.
+   * @param limits.threads how many tasks run at once. While every task on these and on the relief threads is slow,
+   * `reliefThreads` more may run for owners who hold no thread, and `quickThreads` more for quick tasks of any owner.
    */
   constructor(
     limits: {
@@ -98,7 +98,7 @@ export class Admission {
     return this.heldCountOf(() => true);
   }
 
-  /** How many threads are held by owners of whom `isCounted` is true. */
+  /** How many threads are held by owners for whom `isCounted` is true. */
   heldCountOf(isCounted: (owner: string) => boolean): number {
     return this.#countOf(({ lane, owner }) => lane !== 'elsewhere' && isCounted(owner));
   }
@@ -202,7 +202,7 @@ export class Admission {
 
   #isPatient = ({ since }: Waiting): boolean => this.#now() - since > PATIENCE_MS;
 
-  /** @param except holds memory that it would give back */
+  /** @param except a task that asks for a new total: what it holds now does not count */
   #fits(bytes: number, isSmall: boolean, except?: Held): boolean {
     let used = 0;
     for (const held of this.#held) if (held.isSmall === isSmall && held !== except) used += held.bytes;

@@ -1,11 +1,11 @@
-// Chunks of an artifact on their way out of a thread: moved, not copied, and never more than a few that nobody has
-// taken.
+// Chunks of an artifact on their way out of a thread. They are moved, not copied, and only a few wait for their reader
+// at a time.
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 
 export const CHUNK_BYTES = 1 << 20;
-/** What a thread may be ahead of its reader: enough that neither waits while the other works. */
+/** How many chunks a thread may be ahead of its reader: enough that neither waits while the other works. */
 export const MAX_CHUNKS_IN_FLIGHT = 4;
-/** How often a thread that waits for its reader looks whether it was stopped. */
+/** How often a thread that waits for its reader checks whether it was stopped. */
 const POLL_MS = 50;
 
 /** The artifact was stopped while it was written. */
@@ -62,10 +62,10 @@ export class ChunkSender {
   }
 }
 
-/** Takes a chunk; the next one comes when it resolves. */
+/** Takes a chunk. The next one comes after the promise resolves. */
 export type TakeChunk = (chunk: Uint8Array) => Promise<void>;
 
-/** The reader's side: hands on one chunk after the other. */
+/** The reader's side: passes the chunks on, one at a time. */
 export class ChunkReceiver {
   readonly taken = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #port: MessagePort;
@@ -98,11 +98,11 @@ export class ChunkReceiver {
   }
 
   /**
-   * Once the thread has posted its last chunk. Rejects when a chunk could not be taken.
+   * To be called once the thread has posted its last chunk. Rejects when a chunk could not be taken.
    * @returns how many chunks there were
    */
   async finish(): Promise<number> {
-    // Whatever the thread has posted is in the port, though not every chunk may have been announced.
+    // Everything that the thread has posted is in the port, but not every 'message' event may have fired.
     this.#port.off('message', this.#receive);
     for (let last = receiveMessageOnPort(this.#port); last; last = receiveMessageOnPort(this.#port))
       this.#receive(last.message as Uint8Array);

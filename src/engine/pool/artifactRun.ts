@@ -10,11 +10,11 @@ import { estimateArtifactBytes } from './memory.ts';
 import type { ArtifactAnswer, PoolBatch } from './messages.ts';
 import { RunMemory } from './runMemory.ts';
 
-/** Tables of trades in memory: that of the result, and that of the file. */
+/** Tables of trades in memory at once: one of the result and one of the file. */
 const TABLES_OF_FILE = 2;
 
 /**
- * Makes an artifact of the one run of `batch`, again with more memory when it was refused more.
+ * Makes an artifact of the only run of `batch`. When the run is refused memory, it starts over with more.
  * @param take is given the file chunk by chunk
  * @throws PoolClosedError when the pool is disposed of meanwhile
  */
@@ -34,7 +34,7 @@ export async function buildArtifact(
     const lease = await admission.enter({ owner: ownerOf(run), bytes: memory.bytes });
     try {
       const outcome = await buildOnce(batch, request, take, { memory, lease, dispatch });
-      // Trades are made before the first chunk is.
+      // Starting over is safe: memory is refused while trades are made, which is before the first chunk.
       if (outcome.ok || !memory.takeRefusal()) return outcome;
     } finally {
       lease.leave();

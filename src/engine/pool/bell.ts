@@ -1,5 +1,5 @@
-// A bell that threads ring, and the main thread hears at once: memory is asked for in the middle of a run, which cannot
-// wait until the next look at its control.
+// A bell: threads ring it, and the main thread hears it at once. A run that asks for memory blocks until it is
+// answered, so it cannot wait for the next periodic check of its control.
 
 export class Bell {
   readonly memory: SharedArrayBuffer;

@@ -1,11 +1,11 @@
-// Numbers that often stay the same, as bytes: a bit per value that says whether it differs from the one before, then
-// those that do. Most accounts rest at times.
+// Numbers that often repeat, as bytes: one bit per value that says whether it differs from the one before, then the
+// values that do. The equity of an account repeats while it holds no position.
 
 const WORD = 8;
 /** More values than this are rare; their memory is not kept. */
 const MOST_KEPT = 4_096;
 
-/** Writes one list after the other with the same buffers: what is returned is valid until the next list is written. */
+/** Writes lists into the same buffers: what is returned is valid until the next list is written. */
 export class Changes {
   #values = new Float64Array(512);
   #bytes = new Uint8Array(this.#values.buffer);
@@ -25,10 +25,10 @@ export class Changes {
   }
 }
 
-/** Moves what differs to the front; returns how many do. */
+/** Moves the values that differ from the one before to the front; returns how many there are. */
 function moveChanges(values: Float64Array, length: number, bits: Uint8Array): number {
   let count = 0;
-  // Differs from every number, itself included.
+  // NaN differs from every number, itself included, so the first value always counts.
   let before = NaN;
   for (let index = 0, byte = 0; index < length; byte++) {
     const end = Math.min(length, index + 8);

@@ -1,9 +1,10 @@
-// The shared memory of one batch: per run a stop flag, a state and the bars done, readable from both sides at any time.
+// The shared memory of one batch: per run a stop flag, a state, the bars done and a request for memory. Both sides can
+// read it at any time.
 import type { RunControl } from '../task.ts';
 import { STOP_REASONS } from './messages.ts';
 import type { StopReason } from './messages.ts';
 
-/** `withdrawn`: it was taken back before its thread came to it, to run elsewhere. */
+/** `withdrawn`: it was taken back before its thread began it, to run elsewhere. */
 const RUN_STATES = ['waiting', 'running', 'done', 'withdrawn'] as const;
 type RunState = (typeof RUN_STATES)[number];
 
@@ -14,22 +15,22 @@ export interface RunProgress {
   readonly barsTotal: number;
 }
 
-/** What a thread has asked for memory, and what it was answered. */
+/** The state of a run's request for memory. */
 const ANSWERS = ['none', 'asked', 'yes', 'later', 'never'] as const;
 export type MemoryAnswer = 'yes' | 'later' | 'never';
 
 const BYTES_PER_RUN = 3 * Int32Array.BYTES_PER_ELEMENT + 3 * Float64Array.BYTES_PER_ELEMENT;
 
 /**
- * Views on that memory. Layout for n runs: barsDone f64[n], barsTotal f64[n], more f64[n], stop i32[n], state i32[n],
- * answer i32[n].
+ * Views on the shared memory. Layout for n runs: barsDone f64[n], barsTotal f64[n], more f64[n], stop i32[n],
+ * state i32[n], answer i32[n].
  */
 export class BatchControl {
   readonly buffer: SharedArrayBuffer;
   readonly size: number;
   readonly #barsDone: Float64Array;
   readonly #barsTotal: Float64Array;
-  /** Per run, the bytes beyond what it was admitted by: those it has or, while it asks, those it wants. */
+  /** Per run, the bytes beyond those it was admitted with: granted ones or, while it asks, requested ones. */
   readonly #more: Float64Array;
   readonly #stop: Int32Array;
   readonly #state: Int32Array;
@@ -64,7 +65,7 @@ export class BatchControl {
     return flag === 0 ? null : STOP_REASONS[flag - 1];
   }
 
-  /** @returns false when the run was withdrawn: it is not this thread's any more. */
+  /** @returns false when the run was withdrawn and no longer belongs to this thread. */
   begin(run: number): boolean {
     return this.#change(run, 'waiting', 'running');
   }
@@ -86,7 +87,7 @@ export class BatchControl {
     return Atomics.compareExchange(this.#state, run, before, after) === before;
   }
 
-  /** Plain stores: a reader may see a slightly older count, never half a number. */
+  /** Counts are plain stores: a reader may see a slightly older count, but never half a number. */
   progress(run: number): RunProgress {
     return {
       state: RUN_STATES[Atomics.load(this.#state, run)],
@@ -100,7 +101,7 @@ export class BatchControl {
     return this.#state.indexOf(RUN_STATES.indexOf('running'));
   }
 
-  /** Memory that the run may take without asking, beyond what it was admitted by. */
+  /** Sets how many bytes the run may take without asking, beyond those it was admitted with. */
   grant(run: number, bytes: number): void {
     this.#more[run] = bytes;
   }
@@ -128,9 +129,9 @@ export class BatchControl {
   }
 
   /**
-   * What the simulation is given.
+   * The control that is passed to the simulation.
    * @param ring tells the main thread that a run asks for memory
-   * @param onPoll called whenever it looks at its stop flag
+   * @param onPoll called whenever the run checks its stop flag
    */
   controlOf(run: number, ring: () => void, onPoll: () => void = () => {}): RunControl {
     return {

@@ -1,5 +1,6 @@
-// A result in the form in which it is stored: the flat summary, which is searched and sorted by; the detail, which is
-// read with one backtest; and the trades, which can be a thousand times as large and are read by themselves.
+// A result as it is stored, in three parts: the flat summary, by which backtests are searched and sorted; the detail,
+// which is read with a single backtest; and the trades, which can be a thousand times as large and are read on their
+// own.
 import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
 import type { ResolvedConfig } from '../config.ts';
 import type { CompletedOutcome } from '../report/simulatedRun.ts';
@@ -32,17 +33,17 @@ export interface ResultDetail {
 
 /** Level 1 takes about 30 µs for 20 KB and shrinks it to a fifth; level 3 takes twice as long for 5 % less. */
 const COMPRESSION_LEVEL = 1;
-/** Compressing fewer trades takes 30 to 50 µs, storing the third that it would save 2 to 11. */
+/** Less is not compressed: compressing takes 30 to 50 µs, and storing the third that it would save takes 2 to 11 µs. */
 const COMPRESSED_BYTES = 8_192;
-/** A detail is a few KB, and 5,000 trades are 3 MB. Beyond this the stored bytes are neither. */
+/** A detail is a few KB, and 5,000 trades are 3 MB. Stored bytes that unpack to more than this are damaged. */
 const MAX_PART_BYTES = 1 << 28;
-/** What a list of trades as JSON begins with, and none as numbers does. */
+/** The first byte of a list of trades that is stored as JSON. Lists stored as numbers never begin with it. */
 const LIST = '['.charCodeAt(0);
-/** Trades of one part: a reader of many parts goes through one in about ten milliseconds. */
+/** Trades per part: reading one takes about ten milliseconds. */
 const TRADES_PER_PART = 5_000;
 
 /**
- * Encodes an outcome for storage and gives its memory back: it must not be read afterwards.
+ * Encodes an outcome for storage and gives its memory back, so the outcome must not be read afterwards.
  * @param owner as in `BacktestTask`
  */
 export function encodeResult(
@@ -68,7 +69,7 @@ export function encodeResult(
 
 type Parts = readonly Uint8Array[];
 
-/** The parts in one buffer of their own, which is moved to another thread faster than three. */
+/** Joins the parts in one buffer of their own: moving one to another thread is faster than moving three. */
 function inOneBuffer(
   summaryParts: Parts,
   detailParts: Parts,
@@ -114,7 +115,7 @@ export const tradeTableParts = (table: TradeTable): Parts =>
     return bytes.length < COMPRESSED_BYTES ? bytes : compress(bytes);
   });
 
-/** Layout: the number of parts and the length of each as u32, then the parts, each a compressed list of trades. */
+/** Layout: the number of parts and the length of each as u32, then the parts as `encode` gives them. */
 function partsOf(rows: number, encode: (first: number, end: number) => Uint8Array): Parts {
   const parts: Uint8Array[] = [];
   for (let first = 0; first < rows; first += TRADES_PER_PART)
@@ -125,7 +126,7 @@ function partsOf(rows: number, encode: (first: number, end: number) => Uint8Arra
   return [new Uint8Array(head.buffer), ...parts];
 }
 
-/** Part by part, so that a reader of many trades can let others go first in between. */
+/** Yields part by part, so that a reader of many trades can let other work run in between. */
 export function* decodeTrades(bytes: Uint8Array): Generator<readonly object[], void, undefined> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const count = view.getUint32(0, true);

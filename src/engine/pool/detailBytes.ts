@@ -1,5 +1,5 @@
-// A detail as bytes. Its lists, which would be two thirds of its text, stand as numbers beside it; so do the numbers
-// within its text, and its hashes. The text that is left is that of most results of a strategy.
+// A detail as bytes. Its lists, which would be two thirds of its text, are stored as numbers next to the text, and so
+// are the numbers within the text and the hashes. The text that is left is the same for most results of a strategy.
 import { numbersApart, numbersTogether } from '../kernels/simd/digits.ts';
 import { finiteOrNull } from '../report/conditionStatistics.ts';
 import { monthRows } from '../report/months.ts';
@@ -8,24 +8,24 @@ import type { Reproducibility } from '../task.ts';
 import { Changes, changesOf } from './changes.ts';
 import { CompressedTexts } from './compressedTexts.ts';
 
-/** "DETAIL" and the version of the layout; no compressed text begins so. */
+/** "DETAIL" and the version of the layout; no compressed text begins with it. */
 const MAGIC = Buffer.from('DETAIL03');
-/** Earlier, the numbers and hashes stood in the text. */
+/** The earlier layout, which has the numbers and hashes in the text. */
 const MAGIC_WITH_NUMBERS = Buffer.from('DETAIL02');
-/** After it as u32: the bytes of the text, the numbers, the hashes, the times and the months; then their counts. */
+/** u32 after MAGIC: the bytes of the text, numbers, hashes, times and months, then the counts of times and months. */
 const HEAD_WORDS = 7;
 const HEAD_WORDS_WITH_NUMBERS = 5;
 
-/** The hashes of a result, in the order of their bytes. */
+/** The hashes of a result, in the order in which they are stored. */
 const HASHES = ['strategyHash', 'dataHash', 'configHash', 'runKey', 'resultHash'] as const;
 const HASH_BYTES = 32;
-/** What stands behind the version, the first member, when the hashes are stored as bytes. */
+/** What follows the version, the first member of `reproducibility`, when the hashes are stored as bytes. */
 const NO_HASHES_JSON = `${HASHES.map((name) => `,"${name}":""`).join('')}}`;
 
 type Compress = (value: Uint8Array) => Uint8Array;
 type Decompress = (bytes: Uint8Array) => Buffer;
 
-/** The members of a detail that do not stand in its text as they are. */
+/** The members of a detail that are read or filled in once its text is parsed. */
 interface WithLists {
   readonly summary: Record<string, unknown>;
   readonly resolvedConfig: { readonly initialBalance: number };
@@ -43,7 +43,7 @@ interface WrittenDetail {
 }
 
 const texts = new CompressedTexts();
-/** Written again for each detail: most of what a small array costs is making and collecting it. */
+/** Reused for each detail: most of the cost of a small array is allocating and collecting it. */
 const head = new Uint32Array(MAGIC.length / 4 + HEAD_WORDS);
 const headBytes = new Uint8Array(head.buffer);
 headBytes.set(MAGIC);
@@ -51,7 +51,7 @@ const hashBytes = Buffer.alloc(HASHES.length * HASH_BYTES);
 const markChanges = new Changes();
 const monthChanges = new Changes();
 
-/** The bytes of a detail in pieces, some of which are valid until the next detail is written. */
+/** The bytes of a detail in pieces, some of which are valid only until the next detail is written. */
 export function detailParts(detail: WrittenDetail, owner: string, compress: Compress): readonly Uint8Array[] {
   const { summaryJson, series, warnings, configJson, reproducibility } = detail;
   const hashes = writeHashes(reproducibility);
@@ -91,10 +91,10 @@ export function detailParts(detail: WrittenDetail, owner: string, compress: Comp
   ];
 }
 
-/** The hashes that are in `hashBytes`: those of the strategy and of the data stay the same from run to run. */
+/** The hashes that `hashBytes` holds. Those of the strategy and the data are often the same from run to run. */
 const hashesWritten: string[] = HASHES.map(() => '');
 
-/** The hashes as bytes; undefined when one of them is not a SHA-256, and all are left in the text. */
+/** The hashes as bytes; undefined when one of them is not a SHA-256: then all of them stay in the text. */
 function writeHashes(reproducibility: Reproducibility): Uint8Array | undefined {
   for (let index = 0; index < HASHES.length; index++) {
     const hash = reproducibility[HASHES[index]];
@@ -115,7 +115,7 @@ function writeHash(hash: string, at: number): boolean {
   if (hash.length !== 2 * HASH_BYTES) return false;
   for (let digit = 0; digit < hash.length; digit += 2) {
     const byte = DIGITS[hash.charCodeAt(digit)] * 16 + DIGITS[hash.charCodeAt(digit + 1)];
-    // A code without an entry makes NaN.
+    // A character code without an entry gives NaN.
     if (!(byte >= 0)) return false;
     hashBytes[at++] = byte;
   }
@@ -161,14 +161,14 @@ function readWithNumbers(stored: Uint8Array, decompress: Decompress): object {
   return withLists(detail, parts, lengths, decompress);
 }
 
-/** The parts behind a head, one after the other. */
+/** Reads the parts that follow the head, one after the other. */
 class Parts {
   readonly head: Uint32Array;
   readonly #bytes: Uint8Array;
   #at: number;
 
   constructor(stored: Uint8Array, headWords: number) {
-    // A copy stands on a whole word, as the head must.
+    // A copy is aligned to whole words, as the head must be.
     this.#bytes = Uint8Array.from(stored);
     this.head = new Uint32Array(this.#bytes.buffer, MAGIC.length, headWords);
     this.#at = MAGIC.length + this.head.byteLength;
@@ -210,7 +210,7 @@ function withLists(
   return detail;
 }
 
-/** The bytes of lists that have been written, because the results of a batch share their times and months. */
+/** The bytes of lists that were written before: the results of a batch share their times and months. */
 const axes = new WeakMap<Float64Array, Uint8Array>();
 
 function axisBytes(values: Float64Array, compress: Compress): Uint8Array {

@@ -12,7 +12,7 @@ interface DispatcherOptions extends Limits {
   readonly minThreads: number;
   readonly maxThreads: number;
   readonly thread: Omit<ThreadSettings, 'bell'>;
-  /** Called as time passes. */
+  /** Called every WATCH_MS. */
   readonly onTick: () => void;
 }
 
@@ -23,7 +23,7 @@ interface Limits {
   readonly killGraceMs: number;
 }
 
-/** V8 lets the short-lived objects of a thread take 128 MB before it looks at them; with a third it is no slower. */
+/** By default, V8 collects a thread's short-lived objects when they take 128 MB; with about a third it is no slower. */
 const YOUNG_GENERATION_MB = 48;
 /** How often time limits and unresponsive runs are checked. */
 const WATCH_MS = 50;
@@ -58,7 +58,7 @@ export class Dispatcher implements AsyncDisposable {
       maxThreads,
       idleTimeout: RELIEF_IDLE_MS,
       concurrentTasksPerWorker: 1,
-      // 10 µs per dispatch instead of 19 to 48. The event loop of a waiting thread stops, and ours have nothing on it.
+      // 10 µs per dispatch instead of 19 to 48. It stops a waiting thread's event loop, on which ours have nothing.
       atomics: 'sync',
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       workerData: { ...thread, bell: this.#bell.memory } satisfies ThreadSettings,

@@ -27,8 +27,8 @@ export const buildArtifact: Runner['buildArtifact'] = (task, market, control, re
 export { runRobustnessSteps, runSweepWork } from './sweepWork.ts';
 
 /**
- * Seven parts of ten are for columns of backtests, two for those of sweeps, half of each for buffers to be reused
- * (evaluate/columnStore.ts), and one is for the trade log of the last run.
+ * Of ten parts, seven are for the columns of backtests and two for those of sweeps; half of each is for buffers to
+ * reuse (evaluate/columnStore.ts). The last part is for the trade log of the last run.
  */
 export const keepBytes: NonNullable<Runner['keepBytes']> = (bytes) => {
   limitKept({ columns: bytes * 0.35, trades: bytes * 0.1 });

@@ -2,7 +2,7 @@
 import { runWarmUpBatch, WARM_UP_BATCHES } from './warmUp.ts';
 import type { PoolBatch } from './messages.ts';
 
-/** How long the pool must have had no work: a client that sends one request after the other keeps the threads. */
+/** How long the pool must have had no work, so that a client that sends one request after another is not delayed. */
 const IDLE_MS = 200;
 
 export class IdleWarmUp {
@@ -15,13 +15,13 @@ export class IdleWarmUp {
     this.#run = run;
   }
 
-  /** Warms up as many threads: each loop keeps one busy. */
+  /** Warms up this many threads: each loop keeps one busy. */
   start(threads: number): void {
-    // A thread that could not be warmed up is slower for a while, and nothing else.
+    // A thread that could not be warmed up is only slower for a while.
     this.#runAll(threads).catch(() => {});
   }
 
-  /** No batch is sent until it has ended. */
+  /** Sends no warm-up batch until `work` has ended. */
   waitFor<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
     this.#open++;
     const end = (): void => {
@@ -55,5 +55,5 @@ export class IdleWarmUp {
   }
 }
 
-/** Keeps no process alive. */
+/** Does not keep the process alive. */
 const pause = (): Promise<void> => new Promise((done) => void setTimeout(done, IDLE_MS).unref());

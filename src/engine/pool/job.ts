@@ -1,4 +1,4 @@
-// A job: one batch of runs on its way through the threads, whatever happens to them, to the last outcome.
+// A job: takes one batch of runs through the threads until each run has an outcome, even when threads die.
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import type { RunError } from '../task.ts';
@@ -35,7 +35,7 @@ export interface PoolJob {
   progress(run: number): RunProgress;
 }
 
-/** What outcomes that are still awaited reject with when the pool is disposed of. */
+/** Outcomes that are still awaited reject with this when the pool is disposed of. */
 export class PoolClosedError extends Error {
   override readonly name = 'PoolClosedError';
   constructor() {
@@ -51,9 +51,9 @@ export interface Dispatched {
   readonly port?: MessagePort;
   /** The time limit of each run; undefined: the limit of the pool. */
   readonly timeLimitsMs: readonly (number | undefined)[];
-  /** Called when the thread has been busy with it for a while; takes back what it has not begun. */
+  /** Called when the thread has been busy with the message for a while; takes back the runs that it has not begun. */
   readonly split?: () => void;
-  /** Answers a run that asks for memory beyond what it was admitted by; absent: none asks. */
+  /** Answers a run that asks for memory beyond what it was admitted with; absent: always refused. */
   readonly mayTake?: (run: number, bytes: number) => MemoryAnswer;
 }
 export type Dispatch = (dispatched: Dispatched) => Promise<ThreadAnswer>;
@@ -65,7 +65,7 @@ interface Place {
   readonly index: number;
 }
 
-/** Runs a batch to its last outcome: in parts of one owner each, split again when a slow run is in their way. */
+/** Runs a batch to its last outcome, in parts of one owner each. A slow run splits off the runs that wait behind it. */
 export class Job implements PoolJob {
   readonly outcomes: Promise<PoolOutcome[]>;
   readonly #batch: PoolBatch;
@@ -105,7 +105,7 @@ export class Job implements PoolJob {
     return progress.state === 'withdrawn' ? { ...progress, state: 'waiting' } : progress;
   }
 
-  /** Parts are added while it waits. */
+  /** Not Promise.all, because parts are added while it waits. */
   async #allOutcomes(): Promise<PoolOutcome[]> {
     for (let at = 0; at < this.#parts.length; at++) await this.#parts[at];
     return this.#found as PoolOutcome[];
@@ -178,7 +178,7 @@ export class Job implements PoolJob {
     };
     near.on('message', settle);
     const { snapshots, collectsGarbage = false } = this.#batch;
-    // Every message has the same shape.
+    // `collectsGarbage` is always set, so that every message has the same shape.
     const message = { ...batchMessage(snapshots, chosen, control.buffer), collectsGarbage, port: far };
     const split = (): void => {
       const withdrawn = control.withdraw().map((index) => runs[index]);
@@ -199,7 +199,7 @@ export class Job implements PoolJob {
     return moved;
   }
 
-  /** Begins the run again once it has its memory, and holds none meanwhile: a simulation cannot be suspended. */
+  /** Starts the run over once there is memory for it: a simulation cannot be suspended. Until then it holds none. */
   #runAgain(run: number, moved: Set<number>): void {
     moved.add(run);
     this.#places.delete(run);
@@ -254,7 +254,7 @@ export function batchMessage(
   return { kind: 'batch', snapshots, strategies: [...strategies.keys()], runs: listed, control };
 }
 
-/** The error of a run that needs more bytes than any may have. */
+/** The error of a run that needs more bytes than any run may have. */
 export const tooLarge = (bytes: number, limit: number): RunError => ({
   code: 'RESOURCE_LIMIT',
   path: '',

@@ -8,15 +8,15 @@ import type { ArtifactName, ArtifactRequest, BacktestTask } from '../task.ts';
 /** A thread's own heap while it runs the smallest backtest. */
 const BYTES_PER_RUN = 8 << 20;
 /**
- * A row of a snapshot: time and five prices of 8 bytes. Extra columns make rows longer and the estimate higher, which
- * is safe.
+ * A row of a snapshot: time, four prices and volume, 8 bytes each. Extra columns make rows longer and the estimate
+ * higher, which is safe.
  */
 const BYTES_PER_ROW = 6 * 8;
 /** The times of an opened snapshot, and the bars that are resampled from it. */
 const OPENED_BYTES_PER_ROW = 8;
 /**
- * Bars of a coarser timeframe, against what a market without gaps would give: minutes are missing at night and on
- * weekends, days less often.
+ * How many times as many bars a coarser timeframe may have as the same rows of a market without gaps would give.
+ * Minutes are missing at night and on weekends, days less often.
  */
 const GAPS_WITHIN_DAY = 1.5;
 const GAPS_BETWEEN_DAYS = 4;
@@ -41,8 +41,8 @@ export function estimateArtifactBytes(
 }
 
 /**
- * What an artifact reads besides the columns of its run, and what an Arrow file adds, which has all of its columns in
- * memory. Of trades and orders there is one per bar; those of more trades are asked for with the trades (RunMemory).
+ * What an artifact holds besides the columns of its run, and what an Arrow file adds, which has all of its columns in
+ * memory. One trade and one order per bar are assumed; a run that makes more trades asks for more memory (RunMemory).
  */
 const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: number; readonly arrow: number }>> = {
   trades: { table: 100, arrow: 50 },
@@ -52,8 +52,8 @@ const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: nu
   report: { table: 64, arrow: 0 },
 };
 /**
- * Text that is garbage already, the page of a report, and chunks on their way (artifactChunks.ts), also in Postgres's
- * form.
+ * Text that is not collected yet, the page of a report, and chunks on their way (artifactChunks.ts), also as encoded
+ * for Postgres.
  */
 const WRITING_BYTES = 64 << 20;
 const WRITTEN_BYTES_PER_BAR = 256;

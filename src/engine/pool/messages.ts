@@ -46,7 +46,7 @@ export interface Runner {
 
 /** What a thread is started with. */
 export interface ThreadSettings {
-  /** URL of a module of that shape. */
+  /** URL of a module of the shape of `Runner`. */
   readonly runner: string;
   /** The most that the thread may keep between tasks. */
   readonly keptBytes: number;
@@ -62,7 +62,7 @@ export interface PoolRun {
   readonly owner?: string;
   /** What `estimateRunBytes` says, when it is known already. */
   readonly memoryBytes?: number;
-  /** It ends within some tens of milliseconds, as far as is known: never waits for a thread behind slow runs only. */
+  /** It ends within some tens of milliseconds, as far as is known; it does not wait while slow runs hold threads. */
   readonly isQuick?: boolean;
   /** The run is stopped after this long, with reason time_limit; absent: the limit of the pool. */
   readonly timeLimitMs?: number;
@@ -70,7 +70,7 @@ export interface PoolRun {
 export interface PoolBatch {
   readonly snapshots: readonly Snapshot[];
   readonly runs: readonly PoolRun[];
-  /** The thread collects garbage first, where Node runs with `--expose-gc`; of the warm-up. */
+  /** The thread collects garbage first, where Node runs with `--expose-gc`; used by the warm-up. */
   readonly collectsGarbage?: boolean;
 }
 
@@ -89,8 +89,8 @@ export type PoolOutcome =
 
 /**
  * A batch on its way to a thread. Strategies are listed once: fifty variants of one strategy send its AST once.
- * `control` is the memory of control.ts; outcomes are sent through `port`, a few at a time (outcomeSender.ts), and none
- * waits for a longer run after it.
+ * `control` is the memory of control.ts. Outcomes are sent through `port`, a few at a time (outcomeSender.ts); no
+ * outcome waits for a longer run after it.
  */
 export interface BatchMessage {
   readonly kind: 'batch';

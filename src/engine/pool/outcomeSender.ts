@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { OutcomeMessage, PoolOutcome } from './messages.ts';
 
-/** How long the first of them may wait; the results of a share are written after up to 100 ms (jobs/outcomes.ts). */
+/** How long the oldest one may wait; the results of a share are written after up to 100 ms (jobs/outcomes.ts). */
 const SEND_AFTER_MS = 20;
 
 export class OutcomeSender {
@@ -20,7 +20,7 @@ export class OutcomeSender {
     this.sendDue();
   }
 
-  /** Called while a run is under way: what is finished must not wait for its end. */
+  /** Called while a run is under way, so that finished outcomes do not wait for its end. */
   sendDue(): void {
     if (this.#outcomes.length > 0 && performance.now() - this.#since >= SEND_AFTER_MS) this.send();
   }

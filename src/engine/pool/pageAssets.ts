@@ -21,7 +21,7 @@ export function pageAssets(): PageAssets {
   return assets;
 }
 
-/** The sweep's report looks like the backtest's, and draws by itself. */
+/** The sweep's report has the backtest's style, and draws its charts without the library. */
 export function sweepPageAssets(): SweepPageAssets {
   const own = new URL('../sweep/page/', import.meta.url);
   return {

@@ -22,7 +22,7 @@ interface PartOptions {
   readonly dispatch: Dispatch;
 }
 
-/** Starts a part: it waits for its memory and a thread, and runs again with more memory when it was refused more. */
+/** Starts a part. It waits for memory and a thread; when it is refused more memory, it starts over with more. */
 export function startPart<Outcome extends SweepOutcome | RobustnessOutcome>(
   messageWith: (control: SharedArrayBuffer) => ThreadMessage,
   { owner, bytes, tables, admission, dispatch }: PartOptions,

@@ -18,7 +18,7 @@ export { PoolClosedError, type PoolJob } from './job.ts';
 export interface PoolOptions {
   readonly threads: number;
   /**
-   * Bytes that all active runs may need, besides snapshots, with what threads keep between them; default half of the
+   * Bytes for all active runs and for what threads keep between runs, not counting snapshots; default: half of the
    * machine's memory.
    */
   readonly memoryBytes?: number;
@@ -43,7 +43,7 @@ type SweepRun = PartRun<SweepOutcome>;
 
 export interface Pool {
   readonly threads: number;
-  /** Share of the threads that are busy, 0 to 1; those that warm up are not. */
+  /** Share of the threads that are busy, 0 to 1; those that warm up do not count. */
   readonly busyShare: number;
   /** `onOutcome` is called once per run, as soon as it has ended. */
   run(batch: PoolBatch, onOutcome?: OnOutcome): PoolJob;
@@ -54,8 +54,8 @@ export interface Pool {
   /** Some steps of a robustness check on one thread. */
   robustness(batch: RobustnessBatch): PartRun<RobustnessOutcome>;
   /**
-   * Waits until there is memory for a run of another process of this machine, as much as may be had at most.
-   * @returns a function to call when that has ended
+   * Waits until there is memory for a run in another process on this machine, but for no more than one run may have.
+   * @returns a function to call when that run has ended
    */
   holdMemory(owner: string, bytes: number): Promise<() => void>;
   /** Ends every thread at once; outcomes that are still awaited reject. */
@@ -71,20 +71,20 @@ const TIME_LIMIT_MS = 600_000;
 const KILL_GRACE_MS = 5_000;
 
 /**
- * Threads for owners who would otherwise wait for slow runs of others: one more than the others together, so that a
- * single slow run of each of two owners cannot hold a process of one thread.
+ * Threads for owners who would otherwise wait for slow runs of others. There is one more than there are regular
+ * threads: in a process of one thread, two owners with a slow run each must not block a third.
  */
 export const reliefThreads = (threads: number): number => threads + 1;
 /**
- * Threads for quick tasks alone: however many workspaces have slow runs, a small backtest waits for no more than other
- * small ones.
+ * Threads for quick tasks only: however many workspaces have slow runs, a small backtest waits only for other small
+ * ones.
  */
 export const QUICK_THREADS = 1;
 const allThreads = (threads: number): number => threads + reliefThreads(threads) + QUICK_THREADS;
 
 /**
- * What threads keep between tasks, as a part of the memory there is and at the most: columns of backtests and of
- * sweeps, as much again in buffers, and a trade log (engineRunner.ts).
+ * What all threads together may keep between tasks, as a share of the memory, and the most that one thread may keep:
+ * columns of backtests and of sweeps, as much again in buffers, and a trade log (engineRunner.ts).
  */
 const KEPT_SHARE = 1 / 4;
 const MAX_KEPT_BYTES = 640 << 20;
@@ -113,7 +113,7 @@ class ThreadPool implements Pool {
       threads,
       reliefThreads: reliefThreads(threads),
       quickThreads: QUICK_THREADS,
-      // What threads keep between tasks takes memory whatever runs.
+      // What threads keep between tasks takes memory no matter what runs.
       memoryBytes: memoryBytes - keptBytes * allThreads(threads),
     });
     this.#dispatcher = new Dispatcher({
@@ -182,9 +182,9 @@ class ThreadPool implements Pool {
   }
 }
 
-/** The memory of one run, and the rows of a shard (docs/sweeps.md); kept columns are counted by thread. */
+/** The memory of one run and of the rows of a shard (docs/sweeps.md). Kept columns are counted per thread instead. */
 const SWEEP_BYTES = 192 << 20;
-/** The trades of the baseline are kept while others are run. */
+/** Tables of trades at once: those of the baseline are kept while other steps run. */
 const TABLES_OF_CHECK = 2;
 
 const ownedBy = (owner: string, job: RobustnessBatch['job']): RobustnessBatch['job'] => ({

@@ -1,10 +1,10 @@
-// Priorities: threads and processes that compute for long leave the processor to those that answer.
+// Priorities: threads and processes that compute for a long time let those that answer requests go first.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 /**
- * Lowers the priority of the calling thread, and of no other, where that is possible: on Linux a priority belongs to a
- * thread, and only there can a thread learn its number. Nothing changes on a machine with a core to spare.
+ * Lowers the priority of the calling thread only. It works on Linux, where a priority belongs to a thread and a thread
+ * can learn its number; elsewhere it does nothing. On a machine with a core to spare, it makes no difference.
  * @param niceness 0 (as before) to 19
  */
 export function lowerThreadPriority(niceness: number): void {

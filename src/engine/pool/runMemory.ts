@@ -1,4 +1,4 @@
-// The memory of a run: what it is admitted by, and what it takes beyond as it makes more trades than were expected.
+// The memory of a run: what it is admitted with, and what it takes beyond that as it makes more trades than expected.
 import type { Lease } from './admission.ts';
 import type { MemoryAnswer } from './control.ts';
 
@@ -11,7 +11,7 @@ export class RunMemory {
   #isRefused = false;
 
   /**
-   * @param estimate bytes that the run is admitted by at first
+   * @param estimate bytes that the run is first admitted with
    * @param maxBytes the most that any task may have
    * @param tables how many tables of its trades it may hold at the same time
    */
@@ -36,14 +36,14 @@ export class RunMemory {
   answer(more: number, lease: Pick<Lease, 'raise'>): MemoryAnswer {
     if (this.#total(more) > this.#maxBytes) return 'never';
     const isGranted = lease.raise(this.#total(more));
-    // The next time it is to have enough: each time it runs again, it has twice as much.
+    // A run that is refused gets twice as much when it starts over, so that it rarely starts over again.
     const most = (this.#maxBytes - this.#estimate) / this.#tables;
     this.#more = isGranted ? more : Math.min(2 * more, most);
     this.#isRefused ||= !isGranted;
     return isGranted ? 'yes' : 'later';
   }
 
-  /** Whether it has ended because it could not have more memory at once, and must run again; asked once. */
+  /** Whether the run was refused memory and so must start over. Resets the answer. */
   takeRefusal(): boolean {
     const isRefused = this.#isRefused;
     this.#isRefused = false;

@@ -13,7 +13,7 @@ import type { Runner } from './messages.ts';
 import { sweepPageAssets } from './pageAssets.ts';
 import { encodeRows } from './sweepBytes.ts';
 
-/** A thread keeps as much, and as much again in buffers to be written on. */
+/** A thread keeps this much in columns, and as much again in buffers to reuse. */
 const SWEEP_STORE_BYTES = 64 << 20;
 const store = new ColumnStore(SWEEP_STORE_BYTES);
 

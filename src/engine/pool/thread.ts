@@ -33,10 +33,10 @@ import type {
 /** Opened snapshots and markets that a thread keeps: views on shared memory, a time column, and resampled bars. */
 const MAX_SNAPSHOTS = 64;
 const MAX_MARKETS = 64;
-/** Payloads are up to a megabyte, and their plans are kept by them. */
+/** A strategy is up to a megabyte, and its plan is kept with it. */
 const MAX_STRATEGIES = 32;
 
-/** Claims, writes and whatever else runs on the machine go first: about three times its share of a core. */
+/** Claims and writes, on the worker's main thread (niceness 5), get about three times the share of a core. */
 const NICENESS = 10;
 
 lowerThreadPriority(NICENESS);
@@ -49,13 +49,13 @@ const strategies = new LruMap<string, StrategyAst>(MAX_STRATEGIES);
 const { runner: runnerUrl, keptBytes, bell: bellMemory } = workerData as ThreadSettings;
 const bell = new Bell(bellMemory);
 const ring = (): void => bell.ring();
-/** Loaded at once: the process that starts threads is still waiting for its database. */
+/** Loaded right away, while the process that started the thread still waits for its database. */
 const engine = (await import(runnerUrl)) as Runner;
 engine.keepBytes?.(keptBytes);
-// For the next thread that is started, if the process keeps compiled code at all.
+// Speeds up the start of the next thread, if the process keeps compiled code at all.
 flushCompileCache();
 
-/** No outcome waits for a run of more bars: steps of its plan may take seconds, and it looks at its flag between. */
+/** Outcomes are sent before a run of more bars begins: it can send them only between steps, which may take seconds. */
 const QUICK_BARS = 50_000;
 
 type Inputs = Omit<BatchMessage, 'port'>;
@@ -159,12 +159,12 @@ function buildArtifact({ batch, request, port, taken }: ArtifactMessage): Artifa
 
 const STOPPED: RunError = { code: 'CANCELLED', path: '', message: 'The run was stopped.' };
 
-/** What V8 says of a text, list or buffer beyond its limits. */
+/** V8's messages about a string, array or buffer beyond its limits. */
 const TOO_LARGE = /^Invalid (string|array|typed array) length|^Array buffer allocation failed|longer than 0x/;
 
 /**
- * A defect, since expected failures are values: its message and stack go to the log, and the caller learns that it
- * happened.
+ * The error of a run that threw: memory that was refused, a result beyond V8's limits, or else a defect, since expected
+ * failures are values. The message and stack of a defect go to the log; the caller only learns that it happened.
  */
 function internalError(error: unknown): RunError {
   if (error instanceof MemoryRefused) return error.runError;
@@ -188,7 +188,7 @@ function taskOf(batch: Inputs, run: number): BacktestTask {
 /** The kept object of each strategy that came in a message. */
 const keptStrategies = new WeakMap<StrategyAst, StrategyAst>();
 
-/** Owners share no strategies: how long a run takes must not tell what others have run. */
+/** Owners share no strategies: how long a run takes must not reveal what others have run. */
 function strategyOf(sent: StrategyAst, { owner, signalGraph }: MessageRun): StrategyAst {
   const known = keptStrategies.get(sent);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 // Trade rows as bytes: the packed numbers of a trade table column by column, and each set of words once.
 import { ROW_NUMBERS, type TradeTable, type TradeWords } from '../report/tradeTable.ts';
 
-/** "TRADES" and the version of the layout; no list of trades as JSON begins so. */
+/** "TRADES" and the version of the layout; no list of trades as JSON begins with it. */
 const MAGIC = Buffer.from('TRADES01');
 const WORD = 8;
 
@@ -20,14 +20,14 @@ class Memory {
   }
 }
 
-/** For tables of up to some two hundred rows, written to again and again. */
+/** Reused for tables of up to about two hundred rows. */
 const small = new Memory(4_096);
 
 /**
  * Rows first … end-1, valid until other rows are written. Layout, little-endian: MAGIC, the number of rows and the
- * length of the words as u32, the words as JSON, filled up to whole words of 8 bytes; then the columns: each number of
- * the rows and the time of the child as f64, and the index of the words as u32. Columns shrink to two thirds of what
- * rows do.
+ * length of the words as u32, the words as JSON, padded to a multiple of 8 bytes; then the columns: each number of the
+ * rows and the time of the child as f64, and the index of the words as u32. Compressed, columns take two thirds of the
+ * space of rows.
  */
 export function tradeBytes({ numbers, fineTimes, kinds, words }: TradeTable, first: number, end: number): Uint8Array {
   const rows = end - first;
@@ -65,10 +65,10 @@ function jsonOf(words: TradeWords): string {
 
 export const isTradeBytes = (stored: Uint8Array): boolean => MAGIC.equals(stored.subarray(0, MAGIC.length));
 
-/** @throws Error when the bytes are none of `tradeBytes`. */
+/** @throws Error when the bytes were not written by `tradeBytes`. */
 export function tradesOf(stored: Uint8Array): TradeTable {
   if (!isTradeBytes(stored)) throw new Error('These bytes are not trades.');
-  // A copy stands on a whole word, as the columns must.
+  // A copy is aligned to whole words, as the columns must be.
   const { buffer } = Uint8Array.from(stored);
   const [rows, textLength] = new Uint32Array(buffer, MAGIC.length, 2);
   const head = MAGIC.length + WORD;

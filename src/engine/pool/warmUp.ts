@@ -12,12 +12,12 @@ import type { PoolBatch, PoolRun } from './messages.ts';
 export const WARM_UP_BATCHES = 360;
 /** Runs per batch: a task that arrives during one waits for five to fifteen milliseconds. */
 const BATCH_RUNS = 10;
-/** After this many batches come another owner and other names of bars, for which a thread has kept no columns. */
+/** After this many batches, the owner and the names of the bars change: a thread has kept no columns for them. */
 const ROUND_BATCHES = 72;
 
 /**
- * Before this batch, a thread collects garbage. V8 then throws away code that refers to objects that are gone: of some
- * 150 functions the first time, and of far fewer later. The batches from here on compile them again.
+ * Before this batch, a thread collects garbage. V8 then discards compiled code that refers to objects that are gone:
+ * that of some 150 functions the first time, and of far fewer later. The batches from here on compile it again.
  */
 const COLLECTED_BATCH = 80;
 
@@ -127,14 +127,14 @@ const STRATEGIES = [
 let series: readonly Snapshot[] | undefined;
 
 /**
- * After how many calls V8 optimizes a function for good: usually, and while a thread warms up. What only one of the
- * strategies does has been called some 500 times by the end; without this, a real backtest of that kind is slower than
- * later ones until it has run 2,500 times.
+ * After how many calls V8 fully optimizes a function: by default, and while a thread warms up. Code that only one of
+ * the strategies needs has been called some 500 times by the end. With the default, real backtests of that kind would
+ * be slower until 2,500 of them have run.
  */
 const USUAL_CALLS = 3_000;
 const WARM_UP_CALLS = 700;
 
-/** The flag holds for every thread of the process: how many batches need it. */
+/** How many batches need the flag at the moment; it applies to every thread of the process. */
 let openBatches = 0;
 
 /**
@@ -156,7 +156,7 @@ export async function runWarmUpBatch(batch: number, run: (batch: PoolBatch) => P
 
 const optimizeAfter = (calls: number): void => setFlagsFromString(`--invocation-count-for-turbofan=${calls}`);
 
-/** Sent like any other: objects that come in a message have other shapes than those that a thread makes itself. */
+/** Sent like any other batch: objects that arrive in a message have other shapes than those that a thread makes. */
 export function warmUpBatch(batch: number): PoolBatch {
   series ??= TIMEFRAMES.map(syntheticSnapshot);
   // Names that are new to the thread, so that the code that reads new names is compiled as well.
@@ -202,7 +202,7 @@ function warmUpRun(run: number, owner: string): PoolRun {
   return { task, snapshots: [timeframe], owner, memoryBytes: 0 };
 }
 
-/** A walk of a few percent per bar, always the same (a linear congruential generator); of days, those of the week. */
+/** A walk of a few percent per bar, always the same (a linear congruential generator). Daily bars skip weekends. */
 function syntheticSnapshot(timeframe: WarmUpTimeframe): Snapshot {
   const count = BARS[timeframe];
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(count));

@@ -22,8 +22,8 @@ const readsOfFinalBalance = ({ bars, end }: SimulationInput): ResultReads => ({
 });
 
 /**
- * Runs again with the fallback replaced by each extreme, drilling kept, and only if some outcome came from the
- * fallback; else both are the result's own return. null when a run was cancelled.
+ * Runs the simulation again under each extreme policy, with drilling as it was. When no outcome came from the fallback,
+ * nothing runs again and both returns are the result's own. null when a run was cancelled.
  */
 export function simulateBand(input: SimulationInput, result: SimulationResult): Band | null {
   const returnOf = (finalBalance: number): number => finalBalance / input.config.initialBalance - 1;
@@ -31,7 +31,7 @@ export function simulateBand(input: SimulationInput, result: SimulationResult): 
   if (result.cancelled) return null;
   if (result.ambiguity.fallbackBars === 0) return { low: own, high: own, pessimistic: own, optimistic: own };
   const under = (policy: 'pessimistic' | 'optimistic'): number | null => {
-    // The result that is given may be in the lent memory.
+    // Without the lent memory, which may still hold the result that was passed in.
     const { config, scratch: _, ...rest } = input;
     if (policyInForce(config) === policy) return own;
     if (result.readings !== null) return returnOf(result.readings[policy]);

@@ -1,4 +1,4 @@
-// A bar, in its order: funding, the orders due at its open, what the open has passed, then its inside.
+// Plays one bar in order: funding, the orders due at its open, the levels that the open has passed, then its inside.
 import { playInside, playTouched } from './drill.ts';
 import { fillDueExits, fillEntry } from './fills.ts';
 import { fillPassed, isPassed } from './levelFills.ts';
@@ -23,7 +23,7 @@ export function playInsideBar(run: Run, row: number): void {
   else if (run.positions.length > 1) playPositions(run, row);
 }
 
-/** Market orders of the close before, at this open: exits first. */
+/** Fills the market orders of the previous close at this open, exits first. */
 function fillDueOrders(run: Run, row: number): void {
   const { dueExits, dueEntry } = run;
   if (dueExits.count === 0 && dueEntry === null) return;
@@ -48,7 +48,9 @@ function playPositions(run: Run, row: number): void {
   for (const position of inOrder(run, high[row], low[row])) if (position.quantity > 0) playInside(run, position, row);
 }
 
-/** The levels of one position in a bar without pending orders: passed by its open, then inside it. */
+/**
+ * Plays the levels of one position in a bar without pending orders: those that the open has passed, then those inside.
+ */
 function playPosition(run: Run, position: Position, row: number): void {
   const { high, low } = run.bars;
   const { side } = position;

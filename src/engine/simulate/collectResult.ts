@@ -8,8 +8,8 @@ import { StreamedMarks } from './streamedMarks.ts';
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * A class, because V8 puts the getters of an object literal into its old generation, and everything that they can reach
- * then outlives the run there.
+ * A class: V8 puts the getters of an object literal into its old generation, where everything that they can reach would
+ * outlive the run.
  */
 export class GatheredResult implements SimulationResult {
   readonly cancelled: boolean;

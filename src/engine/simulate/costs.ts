@@ -9,11 +9,14 @@ import type { FeeModel, OrderRole, Slippage } from '../config.ts';
  */
 export interface FeeSchedule {
   readonly tiers: FeeModel['tiers'];
-  /** null: the cumulative notional never forgets. */
+  /** null: every earlier fill counts, however old. */
   readonly windowMs: number | null;
   /** Quote units of all fills so far. */
   cumulative: number;
-  /** With a window: the time of each fill and the cumulative notional before it; `oldest` is the first still inside. */
+  /**
+   * With a window: the time of each fill and the cumulative notional before it; `oldest` is the first fill still inside
+   * it.
+   */
   readonly fillTimes: number[];
   readonly notionalBefore: number[];
   oldest: number;
@@ -37,8 +40,8 @@ export const createFeeSchedule = (model: FeeModel): FeeSchedule => ({
 });
 
 /**
- * The index of the tier that prices a fill at `now` (ms; read only with a window): the last whose minimum the notional
- * of (now − window, now) reaches.
+ * The index of the tier that prices a fill at `now` (ms; read only with a window): the last one whose minimum is
+ * reached by the notional of the fills so far, with a window only of those in (now − window, now].
  */
 function tierAt(schedule: FeeSchedule, now: number): number {
   let tier = schedule.tiers.length - 1;
@@ -121,9 +124,8 @@ export function createSlippage(
 }
 
 /**
- * The price a market or stop order gets, moved against the trader; direction 1 buys, -1 sells. `closedRow` is the last
- * bar closed before the fill, which volatility_scaled reads; where that bar or its ATR is missing nothing is known and
- * nothing is added.
+ * The price that a market or stop order gets, moved against the trader; direction 1 buys, -1 sells. `closedRow` is the
+ * last bar closed before the fill, read by volatility_scaled. When that bar or its ATR is missing, nothing is added.
  */
 export function slippedPrice(model: SlippageModel, price: number, direction: 1 | -1, closedRow: number): number {
   switch (model.kind) {

@@ -23,7 +23,7 @@ import { Watch } from './watch.ts';
 const EVERYTHING: ResultReads = { marks: null, extremes: true, trades: true, blocked: true };
 
 /**
- * @param policy decides the bars that finer bars do not
+ * @param policy decides the bars that finer bars leave undecided
  * @param budget how many trades may be made; shared by the runs whose trades are kept together
  */
 export function createRun(
@@ -40,7 +40,7 @@ export function createRun(
 /** Where a run records what its result is made from. */
 type Records = Pick<Run, 'reads' | 'marks' | 'equity' | 'inPosition' | 'trades'>;
 
-/** @param readsState then earlier equity is read as well, so all of it is kept */
+/** @param readsState whether rules read state: they may read earlier equity, so all of it is kept */
 function newRecords(input: SimulationInput, readsState: boolean, budget: TradeBudget): Records {
   const { bars, config, scratch, start, end } = input;
   const reads = readsState ? EVERYTHING : (input.reads ?? EVERYTHING);
@@ -131,7 +131,7 @@ function newRun(
   };
 }
 
-/** The bars to drill into: resampled ones say nothing that the base bars do not. */
+/** The bars to drill into; a resampled series never serves as children (semantics §3.2). */
 function barsToDrill({ config, fine }: SimulationInput): Bars | null {
   const isDrilling = config.ambiguityResolution === 'multi_resolution';
   return isDrilling && fine !== null && !fine.isResampled ? fine : null;
@@ -192,8 +192,8 @@ const equityColumn = (scratch: Scratch | undefined, rows: number): Float64Array 
   scratch === undefined || scratch.equity.length < rows ? new Float64Array(rows) : scratch.equity.subarray(0, rows);
 
 /**
- * Every stateful expression with the memory that is not a position's: entry signals, order prices, risk prices read at
- * a signal, exits.
+ * Every stateful expression, with the memory that belongs to the run instead of a position: entry signals, order
+ * prices, risk prices read at a signal, exits.
  */
 function recordedHistory({ entries, exits, risk }: SimulationInput): RecordedHistory[] {
   const recorded: RecordedHistory[] = [];

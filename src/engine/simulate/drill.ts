@@ -14,7 +14,10 @@ export function playInside(run: Run, position: Position, row: number): void {
   else recordExtremes(position, prices.best, prices.worst);
 }
 
-/** A base bar that touches a level: decided, it fills there; else it is walked, or left to the policy. */
+/**
+ * Plays a base bar that touches a level. A decided bar fills at the level; an undecided one is walked, or left to the
+ * policy.
+ */
 export function playTouched(run: Run, position: Position, row: number, prices: Prices): void {
   if (isDecided(run, position, prices)) {
     settleDecided(run, position, barRange(run, row), prices);
@@ -33,7 +36,10 @@ function settleUndecided(run: Run, position: Position, range: PriceRange, prices
     settleByPolicy(run, position, range, { prices, entry: null, end: null });
 }
 
-/** Walks a position through the children of its bar. When they decide nothing: false, with the position as it was. */
+/**
+ * Walks a position through the children of its bar. Returns false, with the position as it was, when they decide
+ * nothing.
+ */
 function walkAlone(run: Run, children: Bars, position: Position, row: number, prices: Prices): boolean {
   const { first, last } = childRows(run, row);
   if (first === last) return false;
@@ -56,7 +62,7 @@ function walkAlone(run: Run, children: Bars, position: Position, row: number, pr
   return !undoWalk(before, prices);
 }
 
-/** Fills at the open of a child. */
+/** The instant of a fill at the open of a price range, or at a price that the market reaches from it. */
 export const openOf = ({ bars, index, row, certain }: PriceRange): Instant => ({
   row,
   isAtClose: false,
@@ -64,7 +70,7 @@ export const openOf = ({ bars, index, row, certain }: PriceRange): Instant => ({
   decision: certain,
 });
 
-/** The inside of a price range that is not walked any further, for a position held from its open on. */
+/** Plays the inside of a price range that is not walked any further, for a position held from its open on. */
 export function playLevels(run: Run, position: Position, range: PriceRange, end: number | null = null): void {
   const prices = pricesOf(range, position.side);
   if (end !== null) settleByPolicy(run, position, range, { prices, entry: null, end });
@@ -98,9 +104,9 @@ export const beforeWalk = (position: Position, prices: Prices): BeforeWalk => ({
 });
 
 /**
- * Takes back a walk that decided nothing, so that the base bar can be settled instead. Returns false when the walk
- * stands: what is left of the position was then held through the whole bar, whose extremes count for its MFE and MAE,
- * while its stops follow only what the children show.
+ * Undoes a walk that decided nothing, so that the base bar can be settled instead. Returns false when the walk stands.
+ * What is left of the position was then held through the whole bar: the extremes of the bar count for MFE and MAE, but
+ * its stops follow only the prices of the children.
  */
 export function undoWalk(before: BeforeWalk, prices: Prices): boolean {
   const { position, best, peak, trough } = before;

@@ -16,13 +16,13 @@ import { orderQuantity } from './sizing.ts';
 import { TRADE } from './tradeLog.ts';
 
 /**
- * What a fill at this instant asks the fee tiers for. The time column is read only for a window: its cache line costs
- * more than a fill.
+ * The time by which the fee tiers price a fill at this instant. The time column is read only for a window: loading its
+ * cache line costs more than a fill.
  */
 export const feeTime = (run: Run, at: Pick<Instant, 'row' | 'isAtClose'>): number =>
   run.fees.windowMs === null ? NaN : timeOf(at, run.bars, run.barMs);
 
-/** Rounding in a cost that was computed to fit does not reject it. */
+/** An order that was sized to use all funds must not be rejected because its cost rounds up. */
 export const FUNDS_TOLERANCE = 1e-9;
 
 /**
@@ -68,7 +68,9 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Ins
   return null;
 }
 
-/** A closed position of an earlier row, to be used again; those of this row may still be looked at. */
+/**
+ * A position to fill: one that was closed on an earlier row, or a new one. Those closed on this row may still be read.
+ */
 function takeBlank(run: Run, row: number): Position {
   if (run.lastFullExitRow < row) freeClosed(run);
   return run.blanks.length > 0 ? run.blanks.pop()! : blankPosition();
@@ -116,7 +118,10 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
   return position;
 }
 
-/** The argument of `fillExit`, valid until the next exit: slipped, of no rule or order unless the caller sets these. */
+/**
+ * The argument of `fillExit`, valid until the next exit. It is slipped and has no rule and no order, unless the caller
+ * sets these.
+ */
 export function exitFill(run: Run, reason: ExitReason, quantity: number, price: number, role: OrderRole): ExitFill {
   const fill = run.exitFill;
   fill.reason = reason;
@@ -172,7 +177,8 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
 function writeTrade(run: Run, position: Position, exit: ExitFill, at: Instant): void {
   const { price, quantity, entryFee, exitFee, slippage, pnl } = run.closing;
   const { side, entryPrice } = position;
-  // The exit bar adds only its open and the exit price; at its close the whole bar has been recorded already.
+  // The exit bar adds only its open and the exit price to MAE and MFE. For an exit at the close, all of the bar is
+  // recorded already.
   const from = Number.isNaN(at.from) ? side * price : side * at.from;
   const signedEntry = side * entryPrice;
   const row = run.trades.add(exit.reason, at.decision);

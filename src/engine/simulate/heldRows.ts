@@ -21,8 +21,8 @@ export function skipOne(run: Run, position: Position, from: number, limit: numbe
 }
 
 /**
- * Like `skipOne`, for several positions of one side whose stops do not move: there is one band of prices in which no
- * level of any of them is touched.
+ * Like `skipOne`, for several positions of one side whose stops do not move: no level of any of them is touched while
+ * prices stay between two bounds.
  */
 export function skipSeveral(run: Run, from: number, limit: number): number {
   const { positions } = run;
@@ -62,7 +62,8 @@ export function trail(run: Run, position: Position, from: number, limit: number)
 
 /** Passes rows with a stop that does not move. @returns the first row that touches a level, or `limit` */
 function pass(run: Run, position: Position, from: number, limit: number): number {
-  // Not from `peak`, which may include a high that no child of a walked bar reached and no stop has followed.
+  // Start from `best`, not `peak`: `peak` may include the high of a walked bar that no child reached, and stops do not
+  // follow such a high.
   scanState[BEST] = position.best;
   scanState[WORST] = position.trough;
   const row = passRows(run, position.side, from, limit);
@@ -121,7 +122,7 @@ export function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, lim
   return row;
 }
 
-/** The sign by which the kernels multiply prices: that of a zero. */
+/** The sign of this zero tells the kernels whether to negate prices. */
 const signOf = (side: 1 | -1): number => (side > 0 ? 0 : -0);
 
 /** Like `passRows`, with a stop that follows BEST as `trailingLevel` does. PEAK becomes the highest price seen. */

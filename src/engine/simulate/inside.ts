@@ -1,5 +1,5 @@
-// The inside of a price range for one position: nothing, a fill at its level where that is decided, or what the policy
-// says.
+// Settles the inside of a price range for one position: nothing is touched, a decided level fills, or the policy
+// decides.
 import type { AmbiguityFallback } from '../config.ts';
 import { fillAdverse, fillTarget } from './levelFills.ts';
 import type { Decision, Instant } from './instant.ts';
@@ -51,7 +51,7 @@ class RunExits implements Exits {
   }
 }
 
-/** Whether a level is touched by these extremes, the stop as it would stand after the best of them included. */
+/** Whether these extremes touch a level. The stop counts where it would stand after the best of them, too. */
 export function isTouched(run: Run, position: Position, best: number, worst: number): boolean {
   return worst <= Math.max(adverseLevel(run, position), stopAfter(position, best)) || best >= position.nextTarget;
 }
@@ -84,9 +84,10 @@ export function settleDecided(run: Run, position: Position, range: PriceRange, p
 }
 
 /**
- * Settles the usual undecided ranges without a rehearsal, which would double the time of a run with a trailing stop:
- * no target is touched, and either no stop has moved in it, so that every policy hits the same stop, or only the moved
- * stop is touched and the policy follows no path, so that nothing fills. False when the range is another one.
+ * Settles the most common undecided ranges without a rehearsal, which would double the time of a run with a trailing
+ * stop. No target is touched, and one of two things holds. Either the stop in force does not move in the range, so that
+ * every policy hits the same stop. Or only the moved stop is touched and the policy follows no path, so that nothing
+ * fills. Returns false, with nothing done, for every other range.
  */
 export function settleMoving(run: Run, position: Position, range: PriceRange, prices: Prices): boolean {
   if (prices.best >= position.nextTarget) return false;
@@ -100,9 +101,9 @@ export function settleMoving(run: Run, position: Position, range: PriceRange, pr
   const isHitOn = (path: 'bar_direction' | 'distance'): boolean => {
     const isWorstFirst = goesWorstFirst(side, prices, path);
     if (isWorstFirst === null) return false;
-    // From the best price down to the worst, the moved stop is hit: it is touched.
+    // Best price first: the way down to the worst price hits the moved stop, which the range is known to touch.
     if (!isWorstFirst) return true;
-    // The worst price first: hit where the open has moved the stop, or on the way from the best price to the close.
+    // Worst price first: hit there if the open has moved the stop, or else on the way from the best price to the close.
     return prices.worst <= stopAfter(position, prices.open) || prices.close <= afterBest;
   };
   if (isHitOn('bar_direction') || isHitOn('distance')) countBar(run.ambiguous.fallback, range.row);
@@ -110,7 +111,7 @@ export function settleMoving(run: Run, position: Position, range: PriceRange, pr
   return true;
 }
 
-/** A price range left to the policy, for the part of it that the position lives in. */
+/** Settles by the policy the part of a price range in which the position is held. */
 export function settleByPolicy(run: Run, position: Position, range: PriceRange, part: Part): void {
   const { prices, entry } = part;
   const { policy } = run;

@@ -19,7 +19,8 @@ export interface Instant {
   readonly isAtClose: boolean;
   /**
    * The price at which the last price range of the position began: the open of the bar or child, or the fill of an
-   * entry inside it. NaN where the position has recorded that already: at a close, and when another's fill closes it.
+   * entry inside it. NaN when the position has recorded that already: at a close, and when the fill of another position
+   * or order closes it.
    */
   readonly from: number;
   readonly decision: Decision;
@@ -31,6 +32,6 @@ export type ReusedInstant = { -readonly [Member in keyof Instant]: Instant[Membe
 /** The last bar closed before this instant; what is read there is known. */
 export const closedRow = ({ row, isAtClose }: Instant): number => (isAtClose ? row : row - 1);
 
-/** The time of this instant, ms; of fills inside a bar, its open. */
+/** The time of this instant, ms; for a fill inside a bar, the time of its open. */
 export const timeOf = ({ row, isAtClose }: Pick<Instant, 'row' | 'isAtClose'>, bars: Bars, barMs: number): number =>
   bars.time[row] + (isAtClose ? barMs : 0);

@@ -15,16 +15,19 @@ export interface Exits {
   fillTarget(signedPrice: number): void;
 }
 
-/** Which part of a price range a position lives in. */
+/** The part of a price range in which a position is held. */
 export interface Part {
   readonly prices: Prices;
   /** The limit or stop order that opened it inside the price range; null when it was held from the open on. */
   readonly entry: { readonly price: number; readonly type: 'limit' | 'stop' } | null;
-  /** Where a pending order that closes or reverses it ends its part; null when none does. */
+  /** The signed price at which a pending order closes or reverses the position; null when none does. */
   readonly end: number | null;
 }
 
-/** Fills what the part of a price range does to a position whose levels its beginning has not passed. */
+/**
+ * Makes the fills of a position in its part of a price range. Levels that the start of the part has passed have filled
+ * before.
+ */
 export function settle(exits: Exits, part: Part, policy: AmbiguityFallback): void {
   const { prices, entry } = part;
   const isWorstFirst = goesWorstFirst(exits.position.side, prices, policy);
@@ -33,7 +36,7 @@ export function settle(exits: Exits, part: Part, policy: AmbiguityFallback): voi
   else settlePessimistic(exits, untilEnd(part), entry);
 }
 
-/** Without a path: the extreme on the side of the open on which the part ends counts only up to there. */
+/** For policies without a path: on the side of the open on which the part ends, prices count only up to that end. */
 function untilEnd({ prices, end }: Part): Prices {
   if (end === null) return prices;
   return end > prices.open
@@ -42,8 +45,9 @@ function untilEnd({ prices, end }: Part): Prices {
 }
 
 /**
- * Assumes against the trader: the stop was hit before any target, and after an entry inside. Then a target counts only
- * if every way to it crosses the entry, or the close is past it. Moves of the stop act after the price range.
+ * Assumes the worst for the trader: the stop was hit before any target, and after an entry inside the range. After such
+ * an entry, a target counts only if every way to it crosses the entry, or the close is past it. The stop moves only
+ * after the price range.
  */
 function settlePessimistic(exits: Exits, prices: Prices, entry: Part['entry']): void {
   const { position } = exits;
@@ -57,13 +61,14 @@ function settlePessimistic(exits: Exits, prices: Prices, entry: Part['entry']): 
 }
 
 /**
- * Assumes for the trader: the targets in order of distance, then the stop as they moved it, on what is left; after an
- * entry inside, the stop counts only if every way to it crosses the entry, or the close is past it.
+ * Assumes the best for the trader: the targets fill in order of distance, then the stop, as they have moved it, closes
+ * what is left. After an entry inside the range, the stop counts only if every way to it crosses the entry, or the
+ * close is past it.
  */
 function settleOptimistic(exits: Exits, prices: Prices, entry: Part['entry']): void {
   const { position } = exits;
   const stopBefore = position.stop;
-  // The price from which the market comes to the stop: it may stand beyond a target that has moved it.
+  // The price from which the market comes to the stop: a target may have moved the stop beyond itself.
   let from = Infinity;
   while (position.quantity > 0 && prices.best >= position.nextTarget) {
     from = position.nextTarget;
@@ -78,8 +83,8 @@ function settleOptimistic(exits: Exits, prices: Prices, entry: Part['entry']): v
 }
 
 /**
- * Open, the two extremes in the given order, close; stops move at once along it. An entry inside joins where the path
- * reaches it.
+ * Follows the path from the open through the two extremes in the given order to the close. Stops move at once along it.
+ * A position entered inside the range joins where the path reaches its entry price.
  */
 function followPath(exits: Exits, { prices, entry, end }: Part, isWorstFirst: boolean): void {
   const { position } = exits;
@@ -108,7 +113,7 @@ const pathFromOpen = ({ best, worst, close }: Prices, isWorstFirst: boolean): nu
 const reaches = ({ price, type }: NonNullable<Part['entry']>, to: number): boolean =>
   type === 'limit' ? to <= price : to >= price;
 
-/** The stops as a point of the path moves them; one that it puts where the market has passed it is hit there. */
+/** Moves the stops at a point of the path. A stop that this point has then already passed is hit there. */
 function moveAt(exits: Exits, price: number): void {
   const { position } = exits;
   if (position.quantity === 0) return;
@@ -119,7 +124,7 @@ function moveAt(exits: Exits, price: number): void {
 /** One straight leg of a path: targets on the way up, the stop on the way down. */
 function followLeg(exits: Exits, from: number, to: number): void {
   const { position } = exits;
-  // Closed where the leg begins, by a break-even stop beyond the price that sets it off.
+  // Already closed where the leg begins, by a break-even stop that lies beyond its own activation price.
   if (position.quantity === 0) return;
   if (to > from) {
     while (position.quantity > 0 && to >= position.nextTarget) {
@@ -134,7 +139,10 @@ function followLeg(exits: Exits, from: number, to: number): void {
   if (to <= adverse) exits.fillAdverse(Math.min(from, adverse));
 }
 
-/** The extremes that a position was held through in its part of a range: the certain ones or, on a path, its own. */
+/**
+ * The extremes that a position was held through in its part of a range: those that are certain or, when the policy
+ * follows a path, those of the path.
+ */
 export function heldExtremes(
   side: 1 | -1,
   { prices, entry }: Part,
@@ -144,7 +152,7 @@ export function heldExtremes(
   const { price, type } = entry;
   const isWorstFirst = goesWorstFirst(side, prices, policy);
   if (isWorstFirst === null) {
-    // Only the extreme beyond the entry is surely the position's; of the other, the close is.
+    // Only the extreme beyond the entry is certain to come after it. On the other side, only the close is.
     const best = type === 'stop' ? prices.best : Math.max(price, prices.close);
     const worst = type === 'limit' ? prices.worst : Math.min(price, prices.close);
     return [best, worst];

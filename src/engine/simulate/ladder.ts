@@ -20,8 +20,8 @@ function stepQuantity(position: Progress, { closeBasis, closePercent }: TakeProf
 }
 
 /**
- * Marks the nearest target as done; its move of the stop is due if something is left. Returns the quantity to close,
- * which may be 0 for a step too small.
+ * Marks the nearest target as done. If it moves the stop and something is left, that move is due. Returns the quantity
+ * to close, which is 0 when the step is too small.
  */
 export function takeStep(position: Position, steps: readonly TakeProfitRule[], qtyStep: number): number {
   const rule = steps[position.nextStep];
@@ -34,7 +34,7 @@ export function takeStep(position: Position, steps: readonly TakeProfitRule[], q
 
 /**
  * What the steps up to `best` (signed) would do: whether any of them closes something, and whether one of them moves
- * the stop of something that is left when the market can come to it.
+ * the stop of a remainder that the market can still stop out.
  */
 export function reachedSteps(
   position: Position,
@@ -53,8 +53,8 @@ export function reachedSteps(
     if (progress.quantity === 0) return { closesSome: true, movesStop: false };
     if (!steps[step].moveStopToBreakeven) continue;
     movesStop = true;
-    // Bought above its own target, slipped: the market has passed the entry price, and the rest is stopped before the
-    // next step.
+    // Slippage has put the entry price beyond this target. The market is already past the moved stop, so the rest is
+    // stopped before the next step.
     if (target <= position.side * position.entryPrice) break;
   }
   return { closesSome: progress.quantity < quantity, movesStop };

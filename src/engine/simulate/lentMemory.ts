@@ -1,13 +1,13 @@
-// Lent memory: what one run after the other writes on, because fresh pages cost more than what is written on them.
+// Lent memory: arrays that one run after the other writes to, because a fresh page costs more than writing to it.
 import { wordCount } from '../kernels/bits.ts';
 import { admittedTrades } from '../plan/estimate.ts';
 import type { Scratch } from './simulation.ts';
 import type { StreamedRows } from './streamedMarks.ts';
 import { TRADE_WIDTH, TradeLog } from './tradeLog.ts';
 
-/** A log of so many trades is kept for every run: 5 MB. */
+/** A log of up to this many trades is always kept: 5 MB. */
 const SHORT_LOG = 32_768;
-/** A longer one is kept for runs that were admitted by as many trades, up to this: 44 MB. */
+/** A longer log is kept for runs that were admitted with that many trades, up to this: 44 MB. */
 const LONGEST_KEPT_LOG = 262_144;
 /** A row of numbers, a reason and a decision. */
 const LOG_ROW_BYTES = 8 * (TRADE_WIDTH + 2);
@@ -22,7 +22,7 @@ export class LentMemory {
     this.#mostRows = mostRows;
   }
 
-  /** Keeps no log of more than so many bytes, or a short one. */
+  /** From now on keeps no log of more than this many bytes, unless it is a short one. */
   limit(maxBytes: number): void {
     this.#longestLog = Math.min(LONGEST_KEPT_LOG, Math.max(SHORT_LOG, maxBytes / LOG_ROW_BYTES));
   }
@@ -43,7 +43,7 @@ export class LentMemory {
     return this.#scratch;
   }
 
-  /** Leaves a log that is too long to be kept to the run that has written it. */
+  /** Gives up a log that is too long to be kept; the run that wrote it still has it. */
   trim(): void {
     if (exceeds(this.#scratch.trades, this.#longestLog)) this.#scratch = { ...this.#scratch, trades: new TradeLog() };
   }

@@ -8,8 +8,8 @@ import { pricesAt } from './priceRange.ts';
 import type { Run } from './run.ts';
 
 /**
- * The stop of a position is hit at a signed price (its level, or the price that was already past it); or the account's
- * liquidation, if that is the nearer, which closes everything, oldest first (semantics §4.7).
+ * Fills the stop of a position at a signed price: its level, or the price that was already past it. If the account's
+ * liquidation is nearer than the stop, everything is closed instead, oldest first (semantics §4.7).
  */
 export function fillAdverse(run: Run, position: Position, signedPrice: number, at: Instant): void {
   const price = position.side * signedPrice;
@@ -25,8 +25,8 @@ export function fillAdverse(run: Run, position: Position, signedPrice: number, a
 }
 
 /**
- * Records what another position than the one being played was held through until a liquidation closes it, and returns
- * the instant of that. Where the one being played is walked alone, the other was held through the same children.
+ * Records what a position was held through until a liquidation closes it while another one is being played, and returns
+ * the instant of that exit. When the one being played is walked alone, the other was held through the same children.
  */
 function leaveTogether(run: Run, position: Position, at: Instant): Instant {
   const { children, walked } = run;
@@ -39,9 +39,7 @@ function leaveTogether(run: Run, position: Position, at: Instant): Instant {
   return { ...at, from: NaN };
 }
 
-/**
- * The nearest target is reached and fills at a signed price: its level, or the better price that was already past it.
- */
+/** Fills the nearest target at a signed price: its level, or the better price that was already past it. */
 export function fillTarget(run: Run, position: Position, signedPrice: number, at: Instant): void {
   const step = position.nextStep;
   const { config, instrument, risk } = run.input;
@@ -60,9 +58,9 @@ export const isPassed = (run: Run, position: Position, signedPrice: number): boo
   signedPrice <= adverseLevel(run, position) || signedPrice >= position.nextTarget;
 
 /**
- * What the market's price (signed) has already passed, at an open or at an entry fill, fills at it: the stop first,
- * else every target beyond which it lies, and then what is left if a ladder step has moved the stop to where the price
- * has passed it (semantics §2.5).
+ * Fills what the market's price (signed) has already passed, at an open or at an entry fill: the stop, or else every
+ * passed target. If a target has moved the stop to where the price is already past it, what is left fills too
+ * (semantics §2.5).
  */
 export function fillPassed(run: Run, position: Position, signedPrice: number, at: Instant): void {
   if (signedPrice <= adverseLevel(run, position)) {

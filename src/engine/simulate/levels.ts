@@ -4,7 +4,7 @@ import type { RiskRules, StateMemory, ValueSource } from '../evaluate/tradingRul
 import { NO_LEVELS, type SignalLevels } from './orders.ts';
 import type { Run } from './run.ts';
 
-/** What a price expression says at the close of `row`, as an entry sees the account; NaN: missing. */
+/** The value of a price expression at the close of `row`, as an entry sees the account; NaN: missing. */
 export function readPrice(run: Run, price: ValueSource, row: number): number {
   switch (price.kind) {
     case 'constant':

@@ -3,9 +3,9 @@ import type { Position } from './position.ts';
 import type { Run } from './run.ts';
 
 /**
- * Computes the used margin, what equity is marked with and the liquidation price from the balance and the open
- * positions, after every fill and funding. The sums start from 0 each time, so that the equity of a flat account is
- * exactly its balance (semantics §4.5).
+ * Computes the used margin, the terms of equity and the liquidation price from the balance and the open positions;
+ * called after every fill and funding. The sums start from 0 each time, so that the equity of a flat account is exactly
+ * its balance (semantics §4.5).
  */
 export function updateMargin(run: Run): void {
   const { ledger, positions } = run;
@@ -54,7 +54,7 @@ export function liquidationLevel(
 export const adverseLevel = (run: Run, position: Position): number => Math.max(position.stop, run.ledger.liquidation);
 
 /**
- * The open positions in the order in which a bar, a child or an open is played for them: oldest first. Where its prices
+ * The open positions in the order in which a bar, a child or an open is played for them: oldest first. When the prices
  * reach the liquidation price, the nearest stop goes first, because its loss moves that price (semantics §3.9).
  */
 export function inOrder({ positions, ledger }: Run, high: number, low: number): Position[] {

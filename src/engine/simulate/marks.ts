@@ -3,7 +3,7 @@ import type { Ledger } from './ledger.ts';
 import type { ResultReads } from './simulation.ts';
 
 export class Marks {
-  /** By row from `start` on; where a row is not read, whatever was there before. */
+  /** One mark per row from `start` on. A row that is not read holds whatever was there before. */
   readonly equity: Float64Array;
   readonly #start: number;
   readonly #rows: Int32Array | null;
@@ -28,7 +28,7 @@ export class Marks {
     const { equity } = this;
     const rows = this.#rows;
     if (rows === null) {
-      // fill() is quicker from some hundred rows on; most gaps are shorter.
+      // fill() is faster only from a few hundred rows on; most gaps are shorter.
       if (to - from > 256) equity.fill(balance, from - this.#start, to - this.#start);
       else for (let at = from - this.#start; at < to - this.#start; at++) equity[at] = balance;
       return;
@@ -38,7 +38,7 @@ export class Marks {
     this.#next = next;
   }
 
-  /** Marks rows [from, to), through which what is open was held. */
+  /** Marks rows [from, to), through which the open positions were held. */
   held(from: number, to: number, { cashBase, netQuantity }: Ledger): void {
     const { equity } = this;
     const start = this.#start;

@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 
 type Outcome = Pick<OrderRecord, 'status'> & Partial<OrderRecord>;
 
-/** Notes in the order log what became of an entry order. */
+/** Logs what became of an entry order. */
 export function logEntry(run: Run, order: EntryOrder, outcome: Outcome): void {
   if (run.orders === null) return;
   const rule = run.entries[order.rule];
@@ -29,7 +29,7 @@ export function logEntry(run: Run, order: EntryOrder, outcome: Outcome): void {
   });
 }
 
-/** Notes in the order log a closing order: a market exit, or a level of the risk rules. */
+/** Logs a closing order: a market exit, or a level of the risk rules. */
 export function logExit(
   run: Run,
   position: Position,
@@ -56,13 +56,13 @@ export function rejectEntry(run: Run, order: EntryOrder, reason: RejectionReason
   logEntry(run, order, { status: 'rejected', reason });
 }
 
-/** Counts and logs an entry order whose time is over. */
+/** Counts and logs an entry order that has expired. */
 export function expireEntry(run: Run, order: EntryOrder): void {
   run.counts.ordersExpired++;
   logEntry(run, order, { status: 'expired' });
 }
 
-/** Places a limit or stop order; a later signal of the same entry replaces the one that waits (semantics §2.6). */
+/** Places a limit or stop order; a later signal of the same entry rule replaces its pending order (semantics §2.6). */
 export function placePending(run: Run, order: EntryOrder): void {
   const replaced = run.pending[order.rule];
   if (replaced === null) run.pendingCount++;
@@ -79,7 +79,7 @@ export function removePending(run: Run, order: EntryOrder): void {
   run.pendingCount--;
 }
 
-/** Ends the orders whose last live bar was `row`, at its close. */
+/** Expires the orders whose last live bar was `row`, at its close. */
 export function expirePending(run: Run, row: number): void {
   for (const order of run.pending) {
     if (order !== null && order.lastRow <= row) {

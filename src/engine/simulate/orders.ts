@@ -98,7 +98,7 @@ export interface ExitFill {
   order: ExitOrder | null;
 }
 
-/** What a closing fill came to: the numbers of its trade row that are not the position's. */
+/** The results of a closing fill: the numbers of its trade row that do not come from the position. */
 export interface ClosingFill {
   price: number;
   quantity: number;

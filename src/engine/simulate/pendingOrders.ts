@@ -13,8 +13,8 @@ import { atGap, atOpen, countBar, type Run } from './run.ts';
 import { barRange, childRange, childRows, goesWorstFirst, pricesOf, type PriceRange } from './priceRange.ts';
 
 /**
- * Positions closed inside a price range: their slots and their side stay taken until its close, since nobody knows when
- * they were freed.
+ * How many positions were closed inside a price range. Their slots and their side stay taken until its close, because
+ * nobody knows when they were freed.
  */
 interface Freed {
   long: number;
@@ -40,7 +40,9 @@ export function playWithPending(run: Run, row: number): void {
 const rangeOrder = (run: Run, { bars, index }: PriceRange): Position[] =>
   inOrder(run, bars.high[index], bars.low[index]);
 
-/** What the open of a price range has passed fills at it: levels, oldest position first, then orders as listed. */
+/**
+ * Fills what the open of a price range has passed: levels, oldest position first, then orders in the order of listing.
+ */
 function playOpen(run: Run, range: PriceRange, passed: Instant, ordered: Instant): void {
   const open = range.bars.open[range.index];
   for (const position of run.positions) enterRange(position, position.side * open);
@@ -72,10 +74,10 @@ function walkTogether(run: Run, base: PriceRange): boolean {
   return true;
 }
 
-/** What no child touched although the bar did is settled on the bar. */
+/** Settles on the bar what the bar touched and no child did. */
 function settleOnBar(run: Run, base: PriceRange, held: readonly BeforeWalk[]): void {
   const open = held.filter(({ position }) => position.quantity > 0);
-  // What a walk has shown of a position stays, unless the walk is undone.
+  // The extremes that a walk has recorded stay, unless the walk is undone.
   for (const position of run.positions) enterRange(position, position.side * position.entryPrice);
   const undone = open
     .filter((before) => undoWalk(before, pricesOf(base, before.position.side)))
@@ -117,7 +119,7 @@ function countSides(run: Run): Freed {
   return count > 0 && positions[0].side > 0 ? { long: count, short: 0 } : { long: 0, short: count };
 }
 
-/** A limit or stop order at its price, and its position in the rest of the range. */
+/** Fills a limit or stop order at its price and plays its position through the rest of the range. */
 function fillInside(run: Run, order: EntryOrder, range: PriceRange, later: readonly EntryOrder[], freed: Freed): void {
   const { side, order: orderRule } = run.entries[order.rule];
   const at = openOf(range);
@@ -142,8 +144,8 @@ function endOf(run: Run, { side }: Position, orders: readonly EntryOrder[]): num
 }
 
 /**
- * Conflict and slots, checked again at the fill of a limit or stop order (semantics §2.6), and its fill; null when it
- * did not open. What was freed inside the range counts as taken, except the other side for an order that reverses.
+ * Fills a limit or stop order, after conflict and slots are checked again (semantics §2.6); null when it did not open.
+ * What was freed inside the range counts as taken, except the other side for an order that reverses.
  */
 function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, freed: Freed): Position | null {
   removePending(run, order);
@@ -175,8 +177,8 @@ function cancelPending(run: Run, order: EntryOrder, reason: 'in position' | 'max
 }
 
 /**
- * Closes the positions of the other side at `price`: the fill of a limit or stop entry, of which the close is part, so
- * that a reversal has one price (semantics §2.3).
+ * Closes the positions of the other side at `price`, the price of the limit or stop entry, so that a reversal has one
+ * price (semantics §2.3).
  */
 function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean, at: Instant): void {
   for (const position of run.positions.slice()) {
@@ -204,8 +206,8 @@ function touchOf(run: Run, order: EntryOrder, range: PriceRange): 'none' | 'open
 }
 
 /**
- * The pending orders reached inside a price range, in the order in which the policy has them settle; equal ones as
- * listed.
+ * The pending orders reached inside a price range, in the order in which they settle under the policy, ties in the
+ * order of listing.
  */
 function reachedOrders(run: Run, range: PriceRange): EntryOrder[] {
   const reached = run.pending.filter(
@@ -225,7 +227,10 @@ function reachedOrders(run: Run, range: PriceRange): EntryOrder[] {
   return reached.sort((a, b) => distance(a.price) - distance(b.price));
 }
 
-/** Orders on both sides of the open settle in another order under another policy. */
+/**
+ * Counts the bar as left to the policy when orders lie on both sides of the open: which comes first depends on the
+ * policy.
+ */
 function countIfContested(run: Run, { bars, index, row }: PriceRange, orders: readonly EntryOrder[]): void {
   const open = bars.open[index];
   if (orders.some(({ price }) => price > open) && orders.some(({ price }) => price < open)) {

@@ -1,7 +1,7 @@
-// Plays round trips from signal to signal or stop in half of the time of the general loop, with its numbers
-// (test/engine/simulate/roundTrips.test.ts). Whatever is not a plain round trip is left to that loop: a touched target,
-// a bar that moves the stop and touches it, a rejected or blocked order, an entry at the close of an exit, a
-// liquidation, a signal at the last close.
+// Plays round trips, from an entry signal to an exit signal or a stop, in half the time of the general loop and with
+// the same numbers (test/engine/simulate/roundTrips.test.ts). Whatever is not a plain round trip is left to that loop:
+// a touched target, a bar that moves the stop and touches it, a rejected or blocked order, an entry at the close of an
+// exit, a liquidation, a signal at the last close.
 import { hasBit, nextBit, setBits } from '../kernels/bits.ts';
 import { ABOVE, BELOW, BEST, scanState, WORST } from '../kernels/simd/inPlace.ts';
 import { chargeFee, feeRate, slippedPrice } from './costs.ts';
@@ -17,12 +17,15 @@ import { countSkippedSignals } from './signals.ts';
 import { orderQuantity } from './sizing.ts';
 import { TRADE } from './tradeLog.ts';
 
-/** Longer trips are left too: where exits are rare, looking for one would take longer than the trade. */
+/**
+ * Longer trips are left to the general loop too: where exits are rare, looking for one would take longer than the
+ * trade.
+ */
 const MOST_ROWS = 4096;
 
 /**
- * Plays round trips whose rows are all before `limit`, while nothing is open at `from`, up to the one that ends at
- * `until` or later, or at the last close. Returns the row at which the general loop goes on, with nothing open or due.
+ * Plays round trips until one ends at `until` or later, or at the last close. Nothing is open at `from`, and all rows
+ * of a trip lie before `limit`. Returns the row at which the general loop goes on, with nothing open or due.
  */
 export function playRoundTrips(run: Run, trips: RoundTrips, from: number, until: number, limit: number): number {
   let row = from;
@@ -106,8 +109,9 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
 }
 
 /**
- * Whether a signal from `row` on is filled, of an account that is flat. It sizes as `fillEntry` does; one function for
- * both makes a run of such trips 3 to 5 % slower (bench/fills.ts).
+ * Writes the entry of the next signal from `row` on to `trip`; false when the general loop must play it. The account is
+ * flat. The order is sized as in `fillEntry`; one function for both makes a run of such trips 3 to 5 % slower
+ * (bench/fills.ts).
  */
 function findEntry(run: Run, { entry, entryWords }: RoundTrips, row: number, limit: number): boolean {
   const signalRow = nextBit(entryWords, row, limit);
@@ -146,14 +150,17 @@ function findEntry(run: Run, { entry, entryWords }: RoundTrips, row: number, lim
   return true;
 }
 
-/** Whether a signal, the stop or the last close ends the trip. `scanState` has the extremes of its rows until then. */
+/**
+ * Writes to `trip` whether a signal, the stop or the last close ends it; false when the general loop must decide.
+ * `scanState` then has the extremes of the rows before the exit.
+ */
 function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   const { entry, position } = trips;
   const { side } = entry;
   const { entryRow, entryPrice, stopPrice, quantity } = trip;
   const end = Math.min(limit, entryRow + MOST_ROWS);
   const exitSignal = nextBit(trips.exitWords, entryRow, end);
-  // An entry at the close of an exit may follow it at once.
+  // An entry signal at the close that orders the exit is left to the general loop: it may fill at the same open.
   const hasExit = exitSignal + 1 < end && !hasBit(trips.entryWords, exitSignal);
   const isHeldToEnd = exitSignal === run.end && !hasBit(trips.entryWords, run.end - 1);
   if (!hasExit && !isHeldToEnd && position === null) return false;

@@ -6,7 +6,7 @@ type StopReason = Extract<ExitReason, 'stop_loss' | 'breakeven' | 'trailing_stop
 
 /**
  * One entry fill and its own risk levels (semantics §2.2). Everything marked "signed" is side × price, so that a short
- * is a long with the sign of every price turned: a signed stop is hit from above, a signed target from below, and one
+ * is a long with the sign of every price flipped: a signed stop is hit from above, a signed target from below, and one
  * set of rules serves both sides. A level that does not exist is -Infinity (stops) or Infinity (targets, activations),
  * so that no comparison needs a test for it.
  */
@@ -36,7 +36,7 @@ export interface Position {
   stopLoss: number;
   /** Signed. The stop of the breakeven rule or of a ladder step, once set. */
   breakevenStop: number;
-  /** Signed. The tightest stop, and whose it is. */
+  /** Signed. The tightest stop, and the rule that it comes from. */
   stop: number;
   stopReason: StopReason;
   /** Signed. The best price that moved the stops. */
@@ -45,8 +45,8 @@ export interface Position {
   peak: number;
   trough: number;
   /**
-   * Signed. The same up to the open of the price range being played, or the entry in it; not kept where only the
-   * position itself can be closed in it. See `leaveRange`.
+   * Signed. `peak` and `trough` at the start of the price range being played: its open, or the entry inside it. Not
+   * kept for a range in which no fill of another position or order can close this one. See `leaveRange`.
    */
   peakBefore: number;
   troughBefore: number;
@@ -58,7 +58,7 @@ export interface Position {
   breakevenFrom: number;
   /** Signed. */
   breakevenLevel: number;
-  /** A filled ladder step asks for the stop at the entry price; acts when the stops move next. */
+  /** A ladder step asks for the stop at the entry price; it gets there when the stops move next. */
   isBreakevenDue: boolean;
   /** Signed, one per ladder step; Infinity once it is done. */
   readonly targets: number[];
@@ -78,8 +78,8 @@ export interface Position {
 }
 
 /**
- * A position object before its first use. They are used again once closed: 30 new fields per entry were a third of
- * its cost.
+ * A position object before its first use. Closed positions are reused: the 30 new fields were a third of the cost of an
+ * entry.
  */
 export const blankPosition = (): Position => ({
   id: 0,
@@ -120,7 +120,7 @@ export const blankPosition = (): Position => ({
   stopMemory: null,
 });
 
-/** Makes `into` stand where `from` does, as far as its levels and fills go. */
+/** Copies to `into` everything of `from` that decides its levels and fills. */
 export function copyLevels(from: Position, into: Position): void {
   into.side = from.side;
   into.entryPrice = from.entryPrice;
@@ -146,7 +146,7 @@ export function copyLevels(from: Position, into: Position): void {
   into.closedPercent = from.closedPercent;
 }
 
-/** What is known of an entry fill before its levels are set. */
+/** Sets what is known at an entry fill, before the levels are set. */
 export function resetPosition(position: Position, id: number, side: 1 | -1, price: number, quantity: number): void {
   position.id = id;
   position.side = side;
@@ -179,8 +179,8 @@ const trailingLevel = (position: Position, best: number): number =>
   best >= position.trailFrom ? best * position.trailFactor - position.trailOffset : -Infinity;
 
 /**
- * Sets the stop in force: the tightest; equal ones are named stop_loss, breakeven, trailing_stop in that order
- * (semantics §3.4).
+ * Sets the stop in force, which is the tightest. Of equal ones, the first of stop_loss, breakeven and trailing_stop is
+ * the reason (semantics §3.4).
  */
 export function tightenStop(position: Position): void {
   let stop = position.stopLoss;
@@ -198,7 +198,7 @@ export function tightenStop(position: Position): void {
   position.stopReason = reason;
 }
 
-/** A ladder step's move to the entry price, now. */
+/** Moves the stop to the entry price now, if a ladder step has asked for it. */
 export function applyBreakevenDue(position: Position): void {
   if (!position.isBreakevenDue) return;
   position.isBreakevenDue = false;
@@ -206,7 +206,7 @@ export function applyBreakevenDue(position: Position): void {
   tightenStop(position);
 }
 
-/** The stops after a best price (signed) has been seen: trailing, break-even and what ladder steps asked for. */
+/** Moves the stops after a best price (signed) has been seen: trailing, break-even and what ladder steps asked for. */
 export function moveStops(position: Position, bestSeen: number): void {
   if (bestSeen > position.best) position.best = bestSeen;
   if (position.best >= position.breakevenFrom) {
@@ -217,22 +217,25 @@ export function moveStops(position: Position, bestSeen: number): void {
   tightenStop(position);
 }
 
-/** Takes the extremes of a price range that the position was held through into MFE, MAE and the stops. */
+/** Updates MFE, MAE and the stops with the extremes of a price range that the position was held through. */
 export function recordExtremes(position: Position, best: number, worst: number): void {
   if (best > position.peak) position.peak = best;
   if (worst < position.trough) position.trough = worst;
   moveStops(position, best);
 }
 
-/** A price range begins at a signed price: its open, or the price of the entry that opened the position in it. */
+/**
+ * Notes that a price range begins at a signed price: its open, or the price of the entry that opened the position in
+ * it.
+ */
 export function enterRange(position: Position, price: number): void {
   position.peakBefore = Math.max(position.peak, price);
   position.troughBefore = Math.min(position.trough, price);
 }
 
 /**
- * The fill of something else closes the position inside the range, which may have been played for it already: it was
- * held through no more of the range than its beginning.
+ * Takes back the extremes of the range, which may have been played for the position already. The fill of another
+ * position or order closes it inside the range, so that only the start of the range counts.
  */
 export function leaveRange(position: Position): void {
   position.peak = position.peakBefore;
@@ -240,8 +243,8 @@ export function leaveRange(position: Position): void {
 }
 
 /**
- * True when a stop of this position is moved by prices up to `best` (signed): trailing that is on or comes on,
- * break-even that comes on.
+ * True when prices up to `best` (signed) can move a stop of this position: trailing is on or starts, or break-even
+ * starts.
  */
 export const hasMovingStop = (position: Position, best: number): boolean =>
   Math.max(best, position.best) >= position.trailFrom || best >= position.breakevenFrom;

@@ -1,11 +1,11 @@
-// Prefetching: the prices of the next rows are read line by line before the loop needs them here and there. A fill
-// reads prices far from those before it, and each of them waits for memory: a fifth of a run over a million bars.
+// Prefetching: reads the prices of the next rows, one per cache line, before the loop needs some of them. A fill reads
+// prices far from the ones before it, and every such read waits for memory: a fifth of a run over a million bars.
 import type { FlawSearch } from '../bars/flaws.ts';
 import { countBits } from '../kernels/bits.ts';
 import type { SimulationInput } from './simulation.ts';
 import type { WatchedCloses } from './watch.ts';
 
-/** Four columns of this length are 128 KiB, which the second cache holds beside what the loop writes. */
+/** Four columns of this length are 128 KiB, which the L2 cache holds beside what the loop writes. */
 const ROWS_AHEAD = 4096;
 /** Shorter columns stay in the cache. */
 const MIN_ROWS = 65_536;
@@ -21,11 +21,11 @@ export class Prefetch {
   readonly #end: number;
   /** The row at which the next rows must be read. */
   nextRow: number;
-  /** What was read, so that reading is not optimized away. */
+  /** The sum of what was read, so that the reads are not optimized away. */
   total = 0;
 
   /**
-   * @param columns returns the prices that the loop reads of nearly every bar or fill; short runs never ask
+   * @param columns returns the price columns that the loop reads for nearly every bar or fill; not called in short runs
    * @param closes the closes that may open a position
    */
   constructor({ start, end, flaws }: SimulationInput, columns: () => readonly Float64Array[], closes: WatchedCloses) {

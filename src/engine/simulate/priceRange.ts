@@ -10,7 +10,7 @@ export interface PriceRange {
   readonly index: number;
   /** The base bar that the price range is, or is part of. */
   readonly row: number;
-  /** How a fill inside it is decided that no policy had to decide, and one that a policy had to. */
+  /** The decision of a fill inside it that needs no policy, and that of a fill that a policy decides. */
   readonly certain: Decision;
   readonly contested: Decision;
 }
@@ -63,8 +63,8 @@ export function childRows(run: Run, row: number): { first: number; last: number 
 }
 
 /**
- * Whether the path of a policy goes to the adverse extreme first; null: the policy follows no path, or the extremes are
- * equally far, which is settled as pessimistic.
+ * Whether the path of a policy goes to the adverse extreme first; null: the policy follows no path, or both extremes
+ * are equally far from the open, which is settled as pessimistic.
  */
 export function goesWorstFirst(side: 1 | -1, prices: Prices, policy: AmbiguityFallback): boolean | null {
   switch (policy) {

@@ -1,6 +1,6 @@
-// Round trips: trades that begin with a signal and end with one or at a stop, of a strategy whose orders all fill at
-// the next open and whose levels stand, or trail from the fill on. This file recognizes such a strategy, and
-// playRoundTrips.ts plays it.
+// Round trips: trades that begin with an entry signal and end with an exit signal or at a stop. All orders of such a
+// strategy fill at the next open, and its levels are fixed or trail from the fill on. This file recognizes such a
+// strategy; playRoundTrips.ts plays it.
 import type { Bars } from '../bars/bars.ts';
 import { unionOf, wordCount } from '../kernels/bits.ts';
 import type { ConditionSource, EntryRule, ExitRule } from '../evaluate/tradingRules.ts';
@@ -13,7 +13,7 @@ type Bits = Extract<ConditionSource, { kind: 'bits' }>;
 /** The rules of a strategy that trades in round trips. */
 export interface RoundTrips {
   readonly entry: EntryRule;
-  /** Levels are found with it; null: there are none. */
+  /** The position that the levels are set on, reused for each trip; null: there are no levels. */
   readonly position: Position | null;
   readonly isTrailing: boolean;
   readonly entryWords: Uint32Array;
@@ -26,8 +26,8 @@ export interface RoundTrips {
 type SortedExits = readonly { readonly rule: ExitRule; readonly index: number }[];
 
 /**
- * null: the general loop plays all of this strategy.
- * @param children the bars to drill into, as into every bar that touches a stop that trails; null: none
+ * Returns null when the general loop must play all of this strategy.
+ * @param children the bars to drill into, which happens in every bar that touches a trailing stop; null: none
  */
 export function roundTripsOf(input: SimulationInput, exits: SortedExits, children: Bars | null): RoundTrips | null {
   const { entries, risk, config, bars, keepOrders, maxConcurrentPositions, reads } = input;

@@ -28,7 +28,10 @@ export interface BarCount {
 export interface RecordedHistory {
   readonly node: Stateful;
   readonly memory: StateMemory;
-  /** What reads position state sees it as entries do; null in exits, where that history is kept with each position. */
+  /**
+   * `entries`: position state is recorded as entries see it. null in exits, where that history is kept with each
+   * position.
+   */
   readonly view: 'entries' | null;
 }
 
@@ -41,7 +44,7 @@ export interface Run {
   readonly children: Bars | null;
   /** Decides the bars that finer bars leave undecided. */
   readonly policy: AmbiguityFallback;
-  /** While a position is walked alone: its first child and the present one. Otherwise the present one is -1. */
+  /** While a position is walked alone: its first child and the current one. Otherwise the current one is -1. */
   readonly walked: { first: number; index: number };
   readonly barMs: number;
   readonly entries: readonly EntryRule[];
@@ -50,7 +53,7 @@ export interface Run {
   readonly watch: Watch;
   /** Whether the risk rules read anything at a signal. */
   readonly readsLevels: boolean;
-  /** How fills on base bars are decided: of themselves, because the open had passed the level, or by the policy. */
+  /** How fills on base bars are decided: directly, because the open has passed the level, or by the policy. */
   readonly decisions: { readonly direct: Decision; readonly gap: Decision; readonly policy: Decision };
   /** The instants of the current bar, overwritten for the next. */
   readonly instants: Readonly<Record<'open' | 'gap' | 'close', ReusedInstant>>;
@@ -67,7 +70,7 @@ export interface Run {
   readonly blanks: Position[];
   readonly dueExits: DueExits;
   dueEntry: EntryOrder | null;
-  /** The market entry that is due, or was last. */
+  /** The market entry that is due, or the last one that was. */
   readonly marketEntry: EntryOrder;
   /** Pending limit or stop orders, one per entry rule. */
   readonly pending: (EntryOrder | null)[];
@@ -105,7 +108,9 @@ export interface Run {
   isOver: boolean;
 
   readonly counts: {
-    /** Signals of stateful rules, counted as they are read; those of bit rules are popcounts in the end. */
+    /**
+     * Signals of stateful rules, counted as they are read; those of other rules are counted from their bits at the end.
+     */
     readonly statefulSignals: number[];
     readonly fillsByRule: number[];
     blockedInPosition: number;
@@ -120,7 +125,7 @@ export interface Run {
 
   readonly state: StateReader;
   readonly history: readonly RecordedHistory[];
-  /** The memory of each stateful expression that is not a position's. */
+  /** For each stateful expression, the memory that belongs to the run instead of a position. */
   readonly memories: ReadonlyMap<Stateful, StateMemory>;
 }
 
@@ -131,13 +136,13 @@ export function countBar(counter: BarCount, row: number): void {
   counter.count++;
 }
 
-/** Fills at the open of `row`: market orders, and pending orders that it has passed. */
+/** The instant of market orders that fill at the open of `row`, and of pending orders that it has passed. */
 export const atOpen = (run: Run, row: number): Instant => at(run.instants.open, row, run.bars.open[row]);
 
-/** Fills at the open of `row` of levels that it has passed. */
+/** The instant of levels that the open of `row` has passed. */
 export const atGap = (run: Run, row: number): Instant => at(run.instants.gap, row, run.bars.open[row]);
 
-/** Fills at the close of `row`. */
+/** The instant of fills at the close of `row`. */
 export const atClose = (run: Run, row: number): Instant => at(run.instants.close, row, NaN);
 
 function at(instant: ReusedInstant, row: number, from: number): Instant {

@@ -107,7 +107,8 @@ function updateExitMemories(run: Run, row: number, position: Position): void {
 }
 
 /**
- * A market exit so that barsHeld = maxBars: ordered at the close before under next_open, at that close under bar_close.
+ * Orders a market exit so that barsHeld = maxBars: at the previous close under next_open, at that close under
+ * bar_close.
  */
 function readTimeStops(run: Run, row: number): void {
   const { timeStop } = run.input.risk;
@@ -150,7 +151,7 @@ function readEntries(run: Run, row: number): void {
 }
 
 /**
- * An exit counts from being ordered: a position that this close closes wholly has its exit on this bar
+ * An exit counts from the close that orders it: a position that this close closes wholly has its exit on this bar
  * (semantics §2.9).
  */
 function isCooling(run: Run, row: number, cooldownBars: number): boolean {
@@ -177,7 +178,7 @@ function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
     orderReversal(run, row);
     return true;
   }
-  // Pending orders hold slots too, but for the one that this signal replaces.
+  // Pending orders hold slots too, except the one that this signal replaces.
   const waiting = run.pendingCount - (run.pending[ruleIndex] === null ? 0 : 1);
   const takenSlots = (closesOpposite ? 0 : staying) + waiting;
   if (takenSlots >= maxConcurrentPositions) {
@@ -220,18 +221,18 @@ function placeEntry(run: Run, row: number, ruleIndex: number): void {
 }
 
 /**
- * Whether what the size needs is known at the signal: an order without it must not hold a slot until its price is
- * reached.
+ * Whether the values that sizing needs are known at the signal. An order without them must not hold a slot until its
+ * price is reached.
  */
 function isSizable(run: Run, sizing: SizingRule, { levels, signalRow }: EntryOrder): boolean {
   if (sizing.mode === 'volatility_target') return !Number.isNaN(sizing.atr[signalRow]);
-  // Only a stop price may be missing here, one with update "bar"; the other stops are known from the fill or have
-  // rejected the order.
+  // Only a stop price with update "bar" can be missing here. Other stops are known from the fill, or the order was
+  // rejected without them.
   if (sizing.mode === 'risk_percent' && run.input.risk.stopLoss?.mode === 'price') return !Number.isNaN(levels.stop);
   return true;
 }
 
-/** Counts the signals of rows [from, to) that came while every slot was taken and were not looked at one by one. */
+/** Counts the signals of rows [from, to) that came while every slot was taken and were skipped instead of read. */
 export function countSkippedSignals(run: Run, from: number, to: number): void {
   const { entries, counts, input } = run;
   for (const { signal, cooldownBars } of entries) {

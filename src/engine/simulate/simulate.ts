@@ -24,9 +24,9 @@ const POLL_ROWS = 65_536;
 const STATEFUL_POLL_ROWS = 1_024;
 
 /**
- * Simulates under the policy of the config. Under `worst` it simulates pessimistically and optimistically and keeps the
- * run with the lower final balance, the pessimistic one when they are equal: break-even after a target can make the
- * optimistic reading the worse.
+ * Simulates under the policy of the config. Under `worst` it simulates both pessimistically and optimistically and
+ * keeps the run with the lower final balance, the pessimistic one on a tie. The optimistic run can be the lower one,
+ * because of break-even after a target.
  * @throws MemoryRefused when `input.control` allows no more trades
  */
 export function simulate(input: SimulationInput): SimulationResult {
@@ -102,7 +102,7 @@ function playRows(run: Run, from: number, until: number, limit: number): number 
   return row;
 }
 
-/** The prices that are read of nearly every bar; of bars that are passed in blocks, only of those with fills. */
+/** The price columns that are read for nearly every bar or, when bars are passed in blocks, for every fill. */
 function pricesOf({ bars, blocks, reads }: Run): Float64Array[] {
   const { open, high, low, close } = bars;
   const marked = reads.marks === null ? [close] : [];
@@ -156,7 +156,7 @@ function lastQuietRow(run: Run, row: number, limit: number): number {
   return last;
 }
 
-/** The close of a bar that has been played and marked: what waits for it, and what is read at it. */
+/** Ends a bar that has been played and marked: expires pending orders and reads the close. */
 function endBar(run: Run, row: number): void {
   if (run.pendingCount > 0) expirePending(run, row);
   let hasFilled = false;
@@ -164,7 +164,7 @@ function endBar(run: Run, row: number): void {
   else if (isRead(run, row)) hasFilled = readClose(run, row);
   else if (run.reads.blocked && run.positions.length >= run.input.maxConcurrentPositions)
     countSkippedSignals(run, row, row + 1);
-  // Orders that filled at this close, under bar_close or at the end, are in its mark.
+  // The mark includes orders that filled at this close, under bar_close or at the end.
   if (hasFilled) run.marks.at(row, equityAt(run.ledger, run.bars.close[row]));
 }
 
@@ -175,7 +175,7 @@ function isRead(run: Run, row: number): boolean {
   return words === null || hasBit(words, row);
 }
 
-/** The last close is read, and what is still open is sold at it (semantics §2.7). True when anything was. */
+/** Reads the last close and closes at it what is still open (semantics §2.7). True when anything was. */
 function closeAtEnd(run: Run, row: number): boolean {
   readClose(run, row);
   if (run.positions.length === 0) return false;

@@ -25,11 +25,13 @@ export interface SimulationInput {
   readonly risk: RiskRules;
   /** ATR of the base bars for volatility_scaled slippage by atr_pct, else null. */
   readonly slippageAtr: Float64Array | null;
-  /** Polled every 65,536 rows: a cancelled run stops, and its result has `cancelled: true`. */
+  /** Polled at least every 65,536 rows: a cancelled run stops, and its result has `cancelled: true`. */
   readonly control: RunControl | null;
   /** Also keep the order log (artifacts); off in sweeps. */
   readonly keepOrders: boolean;
-  /** The search for flaws of these bars, which the report needs: a long run does it on its way; absent: none does. */
+  /**
+   * The search for flaws in these bars, which the report needs. A long run does it along the way; absent: no run does.
+   */
   readonly flaws?: FlawSearch;
   /** Memory that the run writes its result to; absent: its own. */
   readonly scratch?: Scratch | undefined;
@@ -42,20 +44,20 @@ export interface Scratch {
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
   readonly trades: TradeLog;
-  /** What is read of equity besides its falls, so that `equity` is not written; absent, null: every row. */
+  /** The rows of equity that are read besides its falls; `equity` is then not written. absent, null: every row is. */
   readonly streamed?: StreamedRows | null;
 }
 
 /**
- * The parts of a result that are read: nothing is done per bar or trade for the others, and they have no meaning. Fills
- * do not depend on it. A strategy that reads its own state has every part.
+ * The parts of a result that are read. The others cost nothing per bar or trade, and have no meaning. Fills do not
+ * depend on this. A strategy that reads its own state has every part.
  */
 export interface ResultReads {
   /** The rows at whose close equity is read, ascending, the last row included, and these closes; null: every row. */
   readonly marks: { readonly rows: Int32Array; readonly closes: Float64Array } | null;
   /** `maePct` and `mfePct` of trades. */
   readonly extremes: boolean;
-  /** The rows of trades; not only what they add up to. */
+  /** The rows of trades, not only their totals. */
   readonly trades: boolean;
   /** How many signals were blocked. */
   readonly blocked: boolean;
@@ -87,7 +89,7 @@ export interface SimulationResult {
   readonly tradeLog: TradeLog;
   /** The trades as objects, which are made when they are first asked for. */
   readonly trades: readonly Trade[];
-  /** Equity at the close of rows start … end-1; none of them where it was streamed. */
+  /** Equity at the close of rows start … end-1; empty when it was streamed. */
   readonly equity: Float64Array;
   readonly streamed: StreamedEquity | null;
   /** Bit per row start … end-1 (0-based from start): a position was open at any time of that bar. */

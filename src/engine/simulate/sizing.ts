@@ -20,7 +20,7 @@ function floorToStep(quantity: number, step: number): number {
 }
 
 /**
- * How much of a position a partial exit closes: `wanted` rounded down, 0 when nothing is left of it, and all that is
+ * How much of a position a partial exit closes: `wanted` rounded down to whole steps, which may be 0, or all that is
  * left when less than one step would remain (semantics §2.8: no dust).
  */
 export function partialQuantity(left: number, wanted: number, step: number): number {

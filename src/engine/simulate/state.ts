@@ -6,7 +6,7 @@ import type { Position } from './position.ts';
 import type { PositionStateField, StateField, StateView } from '../evaluate/tradingRules.ts';
 import type { SimulationInput } from './simulation.ts';
 
-/** What the reader looks at: the parts of a run that the state fields speak of. */
+/** The parts of a run that the state fields read. */
 interface StateSource {
   readonly input: SimulationInput;
   readonly bars: Bars;
@@ -41,7 +41,7 @@ const POSITION_FIELDS: Record<PositionStateField, PositionField> = {
   position_mae_pct: (position) => signedMove(position, position.trough),
   position_stop_price: (position) => (position.stop === -Infinity ? NaN : position.side * position.stop),
 };
-/** What a position field says when there is no position; all others are missing. */
+/** The position fields that have a value when there is no position; all others are missing. */
 const WITHOUT_POSITION: Partial<Record<PositionStateField, number>> = {
   position_exists: 0,
   position_side: 0,
@@ -130,8 +130,8 @@ export class StateReader implements StateView {
   }
 
   /**
-   * After a closing fill on `row`. Streaks are of whole positions: a zero is neither a win nor a loss and breaks no
-   * streak.
+   * Notes a closing fill on `row`. Streaks count whole positions: a pnl of zero is neither a win nor a loss and breaks
+   * no streak.
    */
   noteExit(position: Position, price: number, row: number): void {
     this.lastExitPrice = price;
@@ -177,7 +177,7 @@ export class StateReader implements StateView {
     return Math.max(this.drawdown(), this.#maxDrawdown);
   }
 
-  /** Takes in the closes since the last reading; so that bars nobody asks about cost nothing. */
+  /** Takes in the closes since the last reading. Done only when a field is read, so that other bars cost nothing. */
   #markPast(): void {
     const { equity, input } = this.run;
     for (; this.#markedTo < this.row; this.#markedTo++) {

@@ -1,9 +1,11 @@
-// Streamed marks: the equity of a long run, block by block. Each block is read while it is in the nearest cache; a
-// column of all marks would be written to fresh or distant memory, and read from there again.
+// Streamed marks: the equity of a long run, block by block. Each block is read while it is in the L1 cache; a column of
+// all marks would be written to fresh or distant memory, and read from there again.
 import { addFalls, beginFalls, fallsSoFar, NEXT_MARKS, type Falls } from '../kernels/simd/falls.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The rows of which single marks are read, each list ascending: the last of each day, and those of the preview. */
+/**
+ * The rows whose marks are read one by one, each list ascending: the last row of each day, and the rows of the preview.
+ */
 export interface StreamedRows {
   readonly days: Int32Array;
   readonly preview: Int32Array;
@@ -43,14 +45,14 @@ export class StreamedMarks {
     for (let row = from; row < to;) {
       const end = Math.min(to, this.#endOfBlock(row));
       const first = this.#first;
-      // fill() is quicker for long gaps only, as in `Marks`.
+      // fill() is faster only for long gaps, as in `Marks`.
       if (end - row > 256) NEXT_MARKS.fill(balance, row - first, end - first);
       else for (let at = row - first; at < end - first; at++) NEXT_MARKS[at] = balance;
       row = end;
     }
   }
 
-  /** Marks rows [from, to), through which what is open was held. */
+  /** Marks rows [from, to), through which the open positions were held. */
   held(from: number, to: number, { cashBase, netQuantity }: Ledger): void {
     const closes = this.#closes;
     for (let row = from; row < to;) {

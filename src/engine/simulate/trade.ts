@@ -19,12 +19,13 @@ export interface Trade {
   readonly entryRow: number;
   readonly exitRow: number;
   /**
-   * The row at whose close the entry was decided: the signal's, which a limit or stop order may outlive by many bars.
+   * The row at whose close the entry was decided: that of the signal, which a limit or stop order may outlive by many
+   * bars.
    */
   readonly entryDecisionRow: number;
   /**
-   * The last row that had closed when the exit filled: what was read there is known, and decided a market exit. A stop
-   * or target fills inside its bar, before that bar's close.
+   * The last row that had closed when the exit filled: a market exit was decided there. A stop or target fills inside
+   * the bar after it.
    */
   readonly exitDecisionRow: number;
   readonly entryPrice: number;

@@ -1,17 +1,23 @@
-// The budget of trades: how many a run makes is not known when it is admitted, so it asks before it makes more.
+// The budget of trades. How many trades a run makes is unknown when it is admitted, so it asks before it makes more.
 import { admittedTrades, TRADE_BYTES } from '../plan/estimate.ts';
 import type { RunControl, RunError } from '../task.ts';
 
-/** Trades that are handed out at a time: few, because the second log of a run must not take what it does not need. */
+/**
+ * Trades that are handed out at a time. Few: a run may write two logs, and the second must not take what it does not
+ * need.
+ */
 const BLOCK = 1_024;
-/** The fewest trades to ask for; else a quarter of those there are. An answer takes a tenth of a millisecond. */
+/**
+ * The fewest trades to ask for; a longer log asks for a quarter of its length. An answer takes a tenth of a
+ * millisecond.
+ */
 const LEAST_ASKED = 16_384;
 
 /** Ends a run that may not make more trades. */
 export class MemoryRefused extends Error {
   override readonly name = 'MemoryRefused';
   readonly runError: RunError;
-  /** More than any run may take; else the pool runs it again once it can have more. */
+  /** True: it needs more than any run may take. False: the pool runs it again once it can have more. */
   readonly isFinal: boolean;
 
   constructor(trades: number, isFinal: boolean) {
@@ -32,7 +38,7 @@ export class TradeBudget {
   #allowed: number;
   #handedOut = 0;
 
-  /** @param bars of the series by which the run was admitted */
+  /** @param bars the number of bars in the series; the run was admitted by it */
   constructor(bars: number, control: Pick<RunControl, 'mayTake'> | null) {
     this.#control = control;
     this.#admitted = admittedTrades(bars);

@@ -1,11 +1,11 @@
-// The trade log: the closing fills of a run as rows of numbers; objects are made only for those who want them.
+// The trade log: the closing fills of a run as rows of numbers; objects are made only on request.
 import type { Decision } from './instant.ts';
 import type { ExitReason, Trade } from './trade.ts';
 import type { TradeBudget } from './tradeBudget.ts';
 
 /**
- * The place of each number in the row of a trade. The numbers of a row lie side by side: writing to as many columns as
- * there are numbers costs three times as much.
+ * The place of each number in the row of a trade. The numbers of a row lie side by side: writing them to one column
+ * each costs three times as much.
  */
 export const TRADE = {
   positionId: 0,

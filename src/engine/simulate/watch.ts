@@ -9,7 +9,7 @@ export interface WatchedCloses {
   readonly words: Uint32Array | null;
 }
 
-/** The closes to read in each of five situations, found when a run first gets into one: most runs know two or three. */
+/** The closes to read in each of five situations, found when a run first gets into one: most runs see two or three. */
 export class Watch {
   /** While nothing is open. */
   readonly flat: WatchedCloses;
@@ -81,7 +81,7 @@ const EVERY_CLOSE: WatchedCloses = { words: null };
 
 const isStateful = ({ signal }: EntryRule): boolean => signal.kind === 'stateful';
 
-/** Whether an expression over state that is not a position's looks back. */
+/** Whether any expression keeps history of state with the run instead of a position. */
 function recordsHistory({ entries, exits, risk }: SimulationInput): boolean {
   for (const { signal, order } of entries) {
     if (signal.kind === 'stateful' && keepsHistory(signal.condition)) return true;

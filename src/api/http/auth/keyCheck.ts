@@ -39,7 +39,7 @@ const GET_KEY =
   'Without a valid key, ask an owner or admin of the workspace for one: they create it with ' +
   'POST /workspaces/{workspaceId}/api-keys, or on the host of the service with "candlepool keys create".';
 
-/** The messages are those of the contract; what to do stands beside them. */
+/** The messages are those of the contract; `nextSteps` says what to do. */
 const refused = (code: ProblemCode, message: string, nextSteps: readonly string[] = [GET_KEY]): ProblemError =>
   problem(code, { message, extras: { nextSteps } });
 

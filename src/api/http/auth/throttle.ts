@@ -1,6 +1,6 @@
 // The throttle: how often wrong secrets may be tried before argon2 is no longer run for them.
 
-/** A person who mistypes tries a few times; a guesser of 190 bits loses nothing by waiting. */
+/** A person who mistypes tries a few times. More tries do not help to guess 190 bits; they only cost argon2 runs. */
 const WRONG_PER_KEY_AND_ADDRESS = 10;
 /**
  * An office with several keys behind one address mistypes more often. Counted per workspace: behind a proxy everybody

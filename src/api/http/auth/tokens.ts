@@ -88,7 +88,7 @@ async function makeSigningKey() {
   };
 }
 
-/** A key pair never changes under its id, so one that was found is kept; one that was not is asked for again. */
+/** The key pair of an id never changes, so one that was found is kept; one that was not found is looked up again. */
 function localKeys(sql: Sql): JWTVerifyGetKey {
   const known = new Map<string, CryptoKey>();
   return async (header) => {

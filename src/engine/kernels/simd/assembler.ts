@@ -40,7 +40,7 @@ export const asm = {
   tee: (local: number): Code => [0x22, ...unsigned(local)],
   block: (body: Code): Code => [0x02, EMPTY_BLOCK, body, 0x0b],
   loop: (body: Code): Code => [0x03, EMPTY_BLOCK, body, 0x0b],
-  /** Leaves the block, or repeats the loop, that is so many levels out. */
+  /** Leaves the block, or repeats the loop, that is this many levels out. */
   branchIf: (level: number): Code => [0x0d, level],
   i32: {
     const: (value: number): Code => [0x41, ...signed(value)],

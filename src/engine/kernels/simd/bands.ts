@@ -2,7 +2,7 @@
 import { compileModule } from './simdMemory.ts';
 import { BANDS_WASM } from './wasm.ts';
 
-/** Addresses and the size are in bytes; the size is a multiple of 16, or what lies behind it is written too. */
+/** Addresses and the size are in bytes; if the size is not a multiple of 16, the kernel writes past it. */
 type Bands = (middle: number, variance: number, lower: number, size: number, up: number, down: number) => void;
 
 /** A column of values, from a cell of a memory on. */
@@ -16,7 +16,10 @@ const module = compileModule(BANDS_WASM);
 /** The instance last made for each memory of an upper band, with the memories of the other two. */
 const instances = new WeakMap<WebAssembly.Memory, Readonly<Record<'middle' | 'lower', unknown>> & { bands: Bands }>();
 
-/** Writes the bands over the variances, which come second, and below the means, which come first. */
+/**
+ * Reads the means and variances from the first two columns. Writes the upper band over the variances, and the lower
+ * band to the third column.
+ */
 export function drawBands([middle, upper, lower]: readonly Cells[], rows: number, up: number, down: number): void {
   const [meanAt, varianceAt, lowerAt] = [middle, upper, lower].map(({ cell }) => cell * NUMBER_BYTES);
   bandsOn(upper.memory, middle.memory, lower.memory)(meanAt, varianceAt, lowerAt, rows * NUMBER_BYTES, up, down);

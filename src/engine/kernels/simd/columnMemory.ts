@@ -19,10 +19,10 @@ function newCopies(bytes: number): Copies {
   const memory: Memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   return { memory, values: new Float64Array(memory.buffer, COPIES_AT) };
 }
-/** One per thread, which a block of most kernels fits. */
+/** One per thread; a block of most kernels fits in it. */
 let copies = newCopies(8 * PAGE_BYTES);
 
-/** Where kernels can read a column, and those that can. */
+/** Where kernels can read a column, and the kernels that read there. */
 export interface ReadColumn<Exports> {
   readonly kernels: Exports;
   readonly memory: Memory;
@@ -35,7 +35,7 @@ export class ColumnModule<Exports> {
   readonly #memory: WebAssembly.Memory;
   readonly #instances = new WeakMap<WebAssembly.Memory<ArrayBufferLike>, WeakMap<WebAssembly.Memory, Exports>>();
 
-  /** @param memory the one besides the columns: that of the kernels, unless it is given */
+  /** @param memory where results are written: the memory of the kernels, unless it is given */
   constructor(module: WebAssembly.Module, memory: WebAssembly.Memory = kernelMemory) {
     this.#module = module;
     this.#memory = memory;
@@ -56,7 +56,7 @@ export class ColumnModule<Exports> {
   }
 
   /**
-   * Where kernels can read cells [from, end) of a column, and `beyond` more, which are any numbers.
+   * Where kernels can read cells [from, end) of a column, and `beyond` more cells, whose values do not matter.
    *
    * @param results where they write
    */
@@ -73,21 +73,24 @@ export class ColumnModule<Exports> {
   }
 }
 
-/** Rows of a block of `overBlocks`. Copies of four columns fit the first cache. */
+/** Rows of a block of `overBlocks`. Copies of four columns fit the L1 cache. */
 export const COLUMN_BLOCK = 1024;
-/** Rows of a block whose function keeps nothing per row: between two blocks the processor does not fetch ahead. */
+/**
+ * Rows of a block whose function keeps nothing per row: long, because the processor does not prefetch from one block to
+ * the next.
+ */
 export const LONG_COLUMN_BLOCK = 64 * COLUMN_BLOCK;
 /** How many rows before its first row a kernel may read there. */
 export const ROWS_BEHIND = 24;
-/** Such a kernel computes as many rows at once, and reads beyond the last where they are not whole. */
+/** Such a kernel computes this many rows at once, and reads past the last row when the group is not whole. */
 const GROUP = 8;
 const COPY_CELLS = ROWS_BEHIND + COLUMN_BLOCK + GROUP;
 
 /**
- * Calls `visit` for one block of rows after the other, from `first` on, with the function that reads these columns, the
- * address that each has ROWS_BEHIND before the block, and the memory that the function writes to: `results` where
- * columns are read in place and the block has whole groups of eight rows, else that of the kernels. A block has
- * COLUMN_BLOCK rows, or `inPlaceRows` where columns are read in place, but the last two.
+ * Calls `visit` for one block of rows after the other, from `first` on. It passes the kernels that read these columns,
+ * the address of each column ROWS_BEHIND before the block, and the memory to write to. That is `results` when the
+ * columns are read in place and the block has whole groups of eight rows, else the memory of the kernels. A block has
+ * COLUMN_BLOCK rows, or `inPlaceRows` when columns are read in place; only the last two can be shorter.
  */
 export function overBlocks<Exports>(
   module: ColumnModule<Exports>,

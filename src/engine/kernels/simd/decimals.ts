@@ -4,14 +4,17 @@ import { compileModule } from './simdMemory.ts';
 import { PAGE_BYTES } from './sharedMemory.ts';
 import { DECIMALS_WASM } from './wasm.ts';
 
-/** Where the memory has powers of ten, the texts that are kept, and what one call after the other writes on. */
+/**
+ * The memory begins with these powers of ten. After them come the kept texts, and then what one call after the other
+ * writes.
+ */
 const POWERS = { first: -292, last: 324 } as const;
 const KEPT = 9_872;
 /** Where the texts of one call begin. */
 export const TEXTS_AT = 2 ** 15;
-/** The longest number, and what is written behind a number or a text before it is overwritten. */
+/** Room for the longest number, and for what is written past a number or a text before it is overwritten. */
 const NUMBER_BYTES = 32;
-/** Beside where a text begins: no number stands behind it. */
+/** A flag in the place where a text begins: no number follows it. */
 export const NO_NUMBER = 0x8000_0000;
 
 /** A text in the memory, in UTF-8. */
@@ -40,7 +43,7 @@ writePowers();
 
 let keptEnd = KEPT;
 
-/** A text that is kept for good: there is room for constants, and for nothing that depends on a run. */
+/** A text that is kept for good. There is room for constants only, not for texts that depend on a run. */
 export function keptText(text: string): WrittenText {
   const from = keptEnd;
   if (from + Buffer.byteLength(text) > TEXTS_AT) throw new Error('There is no room for another text.');
@@ -49,10 +52,10 @@ export function keptText(text: string): WrittenText {
 }
 
 /**
- * Texts and the numbers behind them, in UTF-8, valid until the next call.
- * @param texts what `places` name besides kept texts
- * @param places where each text begins and ends, with NO_NUMBER where no number stands behind it
- * @param length of all texts, each as often as it is written
+ * The texts, each followed by its number, in UTF-8; valid until the next call.
+ * @param texts the texts that `places` refer to, besides the kept ones
+ * @param places where each text begins and ends, with NO_NUMBER where no number follows it
+ * @param length the bytes of all texts, each counted as often as it is written
  */
 export function numbersWithin(
   texts: Uint8Array,

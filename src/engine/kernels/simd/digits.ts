@@ -1,14 +1,14 @@
-// Texts with their numbers apart: those of equal runs differ in little else, so that what is left of one text mostly
-// equals another's (digits.wat).
+// Texts and their numbers, split apart. The texts of similar runs differ mostly in their numbers, so that the rest of
+// one usually equals the rest of another (digits.wat).
 import { PAGE_BYTES } from './sharedMemory.ts';
 import { compileModule } from './simdMemory.ts';
 import { DIGITS_WASM } from './wasm.ts';
 
-/** Where texts and numbers begin, behind what the kernel returns. */
+/** Where texts and numbers begin, after what the kernel returns. */
 const FREE = 16;
 /** How many bytes the kernel reads and writes beyond an end. */
 const BEYOND = 32;
-/** Anything but the zero that stands for one. */
+/** What follows a text: anything but the zero that stands for a number. */
 const NO_NUMBER = 1;
 /** Valid until the next text is split or put together. */
 export interface SplitText {
@@ -31,7 +31,7 @@ const { splitDigits, joinDigits } = new WebAssembly.Instance(compileModule(DIGIT
 let bytes = Buffer.from(memory.buffer);
 let results = new Uint32Array(memory.buffer, 0, 2);
 
-/** The pieces together, in UTF-8, without zeros in them. */
+/** Splits the text that the pieces make up, in UTF-8. It must have no zero bytes. */
 export function numbersApart(pieces: readonly (string | Uint8Array)[]): SplitText {
   let most = 0;
   // A character takes up to three bytes.

@@ -1,4 +1,4 @@
-// Falls of marks from their highest so far (falls.wat), with the same bits as the loop that it stands for.
+// Falls of marks from the highest mark so far (falls.wat), with the same bits as a plain loop.
 import { compileModule } from './simdMemory.ts';
 import { FALLS_WASM } from './wasm.ts';
 
@@ -7,9 +7,9 @@ const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
 const kernel = new WebAssembly.Instance(compileModule(FALLS_WASM), { host: { memory } });
 const { addMarks } = kernel.exports as { readonly addMarks: (count: number) => void };
 
-/** Where the memory has the marks, behind what one call leaves for the next. */
+/** Where the marks begin in the memory, after what one call leaves for the next. */
 const MARKS = 128;
-/** Marks per call: the nearest cache holds them. */
+/** Marks per call: the L1 cache holds them. */
 const BLOCK_MARKS = 4096;
 const values = new Float64Array(memory.buffer, 0, MARKS / 8);
 const integers = new Int32Array(memory.buffer, 0, MARKS / 4);

@@ -1,13 +1,16 @@
-// Owned columns: those that a plan computes. Long ones lie in a WebAssembly memory each, so that kernels write them
-// where they are: copying results out takes longer than computing a mean.
+// Owned columns: those that a plan computes. Each long one lies in a WebAssembly memory of its own, so that kernels can
+// write it in place: copying results out takes longer than computing a mean.
 import { APART_BYTES, PAGE_BYTES } from './sharedMemory.ts';
 
 const NUMBER_BYTES = 8;
-/** A memory takes a third of a millisecond to make, and saves 0.7 ns per row each time it is written on. */
+/** A memory takes a third of a millisecond to make, and saves 0.7 ns per row each time it is written to. */
 const LEAST_ROWS = 1 << 18;
 const MOST_PAGES = 65_536;
 
-/** Columns begin at these places of their memories in turn, none at the start, near which a market's columns begin. */
+/**
+ * Columns begin at this many places in their memories, in turn. None is at the start, because a market's columns begin
+ * near there.
+ */
 const PLACES = Math.floor(PAGE_BYTES / APART_BYTES) - 1;
 let made = 0;
 
@@ -29,7 +32,7 @@ export function newColumn(length: number, leastRows = LEAST_ROWS): Float64Array 
   try {
     memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   } catch (error) {
-    // A process whose address space is limited (ulimit -v), of which a memory takes 8 GiB.
+    // The address space of the process is limited (ulimit -v), and a memory takes 8 GiB of it.
     if (error instanceof RangeError) return new Float64Array(length);
     throw error;
   }

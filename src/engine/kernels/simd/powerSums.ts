@@ -1,5 +1,5 @@
-// Daily returns with their sums, and their lowest and highest values (powerSums.wat): what takes longest of the
-// statistics of a small run. Every sum is compensated, with the same bits as `compensatedSum`.
+// Daily returns with their sums, and their lowest and highest values (powerSums.wat): the slowest statistics of a small
+// run. Every sum is compensated, with the same bits as `compensatedSum`.
 import { selectRank } from '../select.ts';
 import { compileModule } from './simdMemory.ts';
 import { PAGE_BYTES } from './sharedMemory.ts';
@@ -21,9 +21,9 @@ const kernels = new WebAssembly.Instance(compileModule(POWERSUMS_WASM), {
   host: { memory, pow: Math.pow },
 }).exports as unknown as MomentKernels;
 
-/** Where the days of a run begin, behind what goes in and out and what `gatherBuckets` keeps of 512 buckets. */
+/** Where the days of a run begin, after the arguments and results and what `gatherBuckets` keeps of 512 buckets. */
 const DAYS = 64 + 4 * 512;
-/** Where the lists begin that one call after the other writes, behind those days. */
+/** Where the lists of one call after the other begin, after those days. */
 let lists = DAYS;
 /** What a list of `count` values takes, with room for one more: kernels read and write two values at a time. */
 const bytesOf = (count: number): number => 16 * ((count >> 1) + 1);
@@ -41,7 +41,7 @@ function reserve(count: number): void {
 
 const partOf = (at: number, length: number): Float64Array => values.subarray(at / 8, at / 8 + length);
 
-/** Where the memory has a list: where it is, or where it is copied to. */
+/** The address of a list: where it lies in the memory, or else where it is copied to. */
 function addressOf(list: ArrayLike<number>, copy: number): number {
   if (list instanceof Float64Array && list.buffer === memory.buffer) return list.byteOffset;
   values.set(list, copy / 8);
@@ -120,7 +120,7 @@ interface Ends {
 /**
  * The lowest and the highest values of a list without -0; the result is valid until the next kernel runs.
  * @param wanted at most as many as there are
- * @param size what the ends are likely to lie beyond, on both sides of 0: then the others are only looked at once
+ * @param size a distance from 0 that both ends are likely to lie beyond: values closer to 0 are then read only once
  */
 export function endsOf(list: Float64Array, wanted: number, size = 0): Ends {
   let count = list.length;
@@ -143,7 +143,10 @@ export function endsOf(list: Float64Array, wanted: number, size = 0): Ends {
   return sortedEnds(partOf(gathered, count), wanted, integers[0], integers[1]);
 }
 
-/** Of values bucket by bucket: the first buckets end before index `lowestEnd`, the last begin at `highestBegin`. */
+/**
+ * The ends of values that are in the order of their buckets: the first buckets end before index `lowestEnd`, the last
+ * begin at `highestBegin`.
+ */
 function sortedEnds(values: Float64Array, wanted: number, lowestEnd: number, highestBegin: number): Ends {
   const count = values.length;
   let end = lowestEnd;
@@ -160,7 +163,7 @@ function sortedEnds(values: Float64Array, wanted: number, lowestEnd: number, hig
   return { lowest: nearlySorted(values.subarray(0, end)), highest: nearlySorted(values.subarray(begin)) };
 }
 
-/** So many times what is wanted takes less to sort than to select from. */
+/** Up to this many times the wanted number of values, sorting is faster than selecting. */
 const MOST_SORTED = 2;
 
 /** Most steps per value before `sort` is quicker. */

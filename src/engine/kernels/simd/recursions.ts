@@ -15,13 +15,14 @@ const ownColumns = new ColumnModule<Kernels>(compileModule(UNSHARED_RECURSIONS_W
 
 export const PARTS = 4;
 const NUMBER_BYTES = 8;
-/** Cells of the kernels' memory: the weights, behind the states; then the results, and copies of columns. */
+/** Cells of the kernels' memory: the weights, after the states; then the results, and copies of columns. */
 const WEIGHT_CELL = 8;
 const OUT_CELL = 16;
 
 /**
  * Writes rows from … end-1, an even number of them, and those of three more parts, each `apart` after the one before.
- * The state before each part lies in `state`, where that after it is written: the numbers of one part, then the next.
+ * The state before each part is in `state`, first the numbers of one part, then of the next. The state after the part
+ * replaces it.
  */
 export type WriteParts = (state: Float64Array, from: number, end: number, apart: number) => void;
 
@@ -84,7 +85,7 @@ function inPlace(
   return undefined;
 }
 
-/** Copies of these rows and of the one before them, behind the results in the kernels' memory. */
+/** Copies of these rows and of the one before them, after the results in the kernels' memory. */
 function copied(
   columns: readonly Float64Array[],
   from: number,
@@ -105,5 +106,8 @@ function copied(
   return { kernels: ownColumns.on(kernelMemory, results), addresses, apart: cells * NUMBER_BYTES };
 }
 
-/** Cells from one part of a copy to the next. A load waits for an earlier store that is a multiple of 4 KiB from it. */
+/**
+ * Cells from one part of a copy to the next. A load waits for an earlier store whose address differs from its own by a
+ * multiple of 4 KiB.
+ */
 const cellsOf = (rows: number): number => rows + 72;

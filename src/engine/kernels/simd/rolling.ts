@@ -14,7 +14,9 @@ type Sums<Result> = (
   divisor: number,
 ) => Result;
 
-/** Their first addresses are of columns, in the memory that they are made for; of `stochastic`, that of `close`. */
+/**
+ * The first address of each is of a column, in the memory that the kernels are made for; in `stochastic` it is `close`.
+ */
 interface ColumnKernels {
   /**
    * Writes 100·(close - low)/(high - low), 0 where the range is at most `epsilon` of |high| + |low|, both in the
@@ -26,8 +28,8 @@ interface ColumnKernels {
   /** The same in half the time. 0: a value is not positive, or more than twice another, and the sums mean nothing. */
   readonly tightSums: Sums<number>;
   /**
-   * The sums of whole segments, `interval` bytes each, in pairs of one of the first half and one of the second; where
-   * `isTried`, in half the time as long as values are as those of `tightSums`. 1: they all are.
+   * The sums of whole segments, `interval` bytes each, in pairs of one of the first half and one of the second. With
+   * `isTried` it takes half the time as long as the values are as `tightSums` needs them. 1: they all are.
    */
   readonly pairsOfSums: (
     source: number,

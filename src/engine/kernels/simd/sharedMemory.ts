@@ -4,26 +4,26 @@
 export const PAGE_BYTES = 65_536;
 
 /**
- * How far apart columns begin that lie in different memories and are read or written row by row: another page of 4 KiB
- * and another line of the cache. Memories begin gigabytes apart, at addresses that differ in no bit by which an AMD
- * processor tells apart what its first cache holds, so that columns at the same place of theirs push each other out:
- * MACD, which writes three, took 34 ns per bar in place of 2.
+ * How far apart columns in different memories begin when they are read or written row by row: another page of 4 KiB and
+ * another cache line. Memories begin gigabytes apart, at addresses that agree in every bit by which an AMD processor
+ * places data in its L1 cache. Columns at the same offset would push each other out of it: MACD, which writes three,
+ * took 34 ns per bar instead of 2.
  */
 export const APART_BYTES = 4096 + 64;
 
-/** WebAssembly's, or where there is none to be had, plain memory, which only TypeScript reads. */
+/** A WebAssembly memory or, when none can be made, plain memory, which only TypeScript reads. */
 interface SharedMemory {
   readonly buffer: SharedArrayBuffer;
 }
 
-/** A message to a thread carries it without copying: the memory, because to a kernel a buffer alone is nothing. */
+/** A message to a thread carries it without copying. It has the memory, because kernels cannot use a buffer alone. */
 export interface SharedBytes {
   readonly memory: SharedMemory;
   /** The memory is longer: whole pages. */
   readonly byteLength: number;
 }
 
-/** Zeros; nothing may write to them once others know of them. */
+/** Allocates zeros; nothing may write to them once other threads have them. */
 export function allocateShared(byteLength: number): SharedBytes {
   const memory = allocatePages(Math.max(1, Math.ceil(byteLength / PAGE_BYTES)));
   knowMemory(memory);
@@ -37,7 +37,7 @@ function allocatePages(pages: number): SharedMemory {
   try {
     return new WebAssembly.Memory<SharedArrayBuffer>({ initial: pages, maximum: pages, shared: true });
   } catch (error) {
-    // More than 4 GiB; or a process whose address space is limited (ulimit -v), of which a memory takes 8 GiB.
+    // More than 4 GiB; or the address space of the process is limited (ulimit -v), and a memory takes 8 GiB of it.
     if (error instanceof RangeError || error instanceof TypeError)
       return { buffer: new SharedArrayBuffer(pages * PAGE_BYTES) };
     throw error;
@@ -51,13 +51,13 @@ interface KnownMemory {
 const known = new WeakMap<ArrayBufferLike, KnownMemory>();
 
 /**
- * The garbage collector counts the bytes of a buffer, and comes earlier for them, but not those of a WebAssembly
- * memory. A buffer that nothing touches, and that therefore takes no memory, stands for a part of them: enough for
- * memories that nobody holds to be given back a few hundred MB later.
+ * The garbage collector counts the bytes of a buffer, and runs earlier because of them. It does not count those of a
+ * WebAssembly memory. A buffer that nothing touches, and that therefore takes no memory, stands for a part of them:
+ * enough for memories that nobody holds to be given back a few hundred MB later.
  */
 const PRESSURE_SHARE = 1 / 4;
 
-/** Lets kernels read what lies in this memory: for one that came in a message. */
+/** Lets kernels read what lies in this memory; needed for a memory that came in a message. */
 export function knowMemory(memory: SharedMemory): void {
   const { buffer } = memory;
   if (!(memory instanceof WebAssembly.Memory) || known.has(buffer)) return;

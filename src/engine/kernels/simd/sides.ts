@@ -27,7 +27,7 @@ export function valueStats(list: Float64Array): ValueStats {
   values.set(list, LEFT / 8);
   values[LEFT / 8 + list.length] = NaN;
   kernels.valueStats(list.length);
-  // A zero has no sign.
+  // Adding 0 turns -0 into 0.
   return { count: integers[6], min: values[0] + 0, max: values[1] + 0, total: values[2] };
 }
 
@@ -45,7 +45,10 @@ export class Sides {
     this.#values.set(right, (LEFT + this.#rightBehindLeft) / 8);
   }
 
-  /** The first row from `row` on, or else their number, where |left - right| is at most limit · (|left| + 1e-12). */
+  /**
+   * The first row from `row` on where |left - right| is at most limit · (|left| + 1e-12); the number of rows if none
+   * is.
+   */
   nextNear(row: number, limit: number): number {
     this.#values[0] = limit;
     return kernels.nextNear(row, this.#rows, this.#rightBehindLeft);

@@ -1,7 +1,7 @@
 // The SIMD kernels: loops over blocks of rows in a memory of their own, two rows or more per instruction. V8 does not
 // vectorize TypeScript, and a minimum or maximum of real prices costs it a mispredicted branch: these loops take a
-// tenth of the time (bench/patterns.ts). Results are copied out a block at a time, which the first cache bears, and
-// columns are copied in where they cannot be read in place (columnMemory.ts).
+// tenth of the time (bench/patterns.ts). Results are copied out a block at a time, while the L1 cache still holds them,
+// and columns are copied in when they cannot be read in place (columnMemory.ts).
 
 import { PAGE_BYTES } from './sharedMemory.ts';
 

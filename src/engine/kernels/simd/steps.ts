@@ -4,7 +4,7 @@ import { STEPS_WASM } from './wasm.ts';
 
 /**
  * Where the memory of the kernels has the bits of a block of up to 1,024 rows: those on which a pattern is bullish,
- * bearish, and tied. Behind them are the values made of them (signValues.ts) that are copied out.
+ * bearish, and tied. After them are the values made from them (signValues.ts) that are copied out.
  */
 export const SIGNS = { bullish: 0, bearish: 128, tied: 256, end: 384 } as const;
 export const SIGN_VALUES = 512;
@@ -56,7 +56,7 @@ const OPERATIONS = [
 ] as const;
 const STEP_BYTES = 40;
 
-/** The steps as `runSteps` reads them; they hold its running sums, so that each run begins with a copy. */
+/** The steps as `runSteps` reads them; its running sums are kept in them, so that each run begins with a copy. */
 export function encodeSteps(steps: readonly SimdStep[]): Uint8Array {
   const bytes = new Uint8Array(steps.length * STEP_BYTES);
   const view = new DataView(bytes.buffer);
@@ -70,5 +70,5 @@ export function encodeSteps(steps: readonly SimdStep[]): Uint8Array {
   return bytes;
 }
 
-/** How much of a block `keep` keeps, in front of the next. */
+/** How much of a block `keep` keeps, before the start of the next. */
 export const KEPT_BYTES = 128;
