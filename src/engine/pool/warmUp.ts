@@ -132,7 +132,7 @@ let series: readonly Snapshot[] | undefined;
  * be slower until 2,500 of them have run.
  */
 const USUAL_CALLS = 3_000;
-const WARM_UP_CALLS = 700;
+const WARM_UP_CALLS = 400;
 
 /** How many batches need the flag at the moment; it applies to every thread of the process. */
 let openBatches = 0;

@@ -10,7 +10,7 @@ vi.mock('node:v8', async (original) => ({
   setFlagsFromString: vi.fn(),
 }));
 
-const EARLY = '--invocation-count-for-turbofan=700';
+const EARLY = '--invocation-count-for-turbofan=400';
 const USUAL = '--invocation-count-for-turbofan=3000';
 const flags = (): string[] => vi.mocked(setFlagsFromString).mock.calls.map(([flag]) => flag);
 
