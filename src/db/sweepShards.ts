@@ -41,12 +41,20 @@ export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim |
   });
 }
 
+/**
+ * Queued shards that may be claimed. Of the shards that were running when a process died, one runs at a time, so that
+ * a shard that kills its process does not take the same others with it each time. Two simultaneous claims may both pass.
+ */
+const isDue = (sql: Queryable) => sql`
+  shard.status = 'queued' and (shard.kills = 0 or not exists (
+    select 1 from sweep_shards other where other.status = 'running' and other.kills > 0))`;
+
 /** The sweep whose turn it is, of those whose snapshots this worker has not noted as missing; not locked. */
 async function nextSweep(tx: Transaction, worker: string): Promise<string | undefined> {
   const [next] = await tx<{ id: string }[]>`
     select s.id from sweeps s left join workspace_turns turn using (workspace_id)
     where s.status in ('queued', 'running')
-      and exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and shard.status = 'queued')
+      and exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and ${isDue(tx)})
       and not exists (
         select 1 from missing_snapshots m
         where m.worker_id = ${worker} and m.sha256 = any (s.snapshots)
@@ -61,7 +69,7 @@ async function claimShardOf(tx: Transaction, sweepId: string, worker: string): P
     update sweep_shards as shard set status = 'running', claimed_by = ${worker}, attempt = shard.attempt + 1
     from sweeps s join workspaces w on w.id = s.workspace_id
     where s.id = ${sweepId} and shard.sweep_id = s.id and shard.ordinal = (
-      select min(ordinal) from sweep_shards where sweep_id = ${sweepId} and status = 'queued')
+      select min(ordinal) from sweep_shards shard where shard.sweep_id = ${sweepId} and ${isDue(tx)})
     returning shard.sweep_id as "sweepId", shard.ordinal, shard.first_index as first, shard.last_index as last,
       shard.attempt,
       shard.cost, w.tier, s.workspace_id as "workspaceId", s.strategy_id as "strategyId",

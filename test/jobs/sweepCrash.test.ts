@@ -1,7 +1,7 @@
 // A sweep whose worker is lost in the middle: the shard it held runs again elsewhere, and the rows are those of an
 // undisturbed run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimShard, takeOverShards } from '../../src/db/sweepShards.ts';
+import { claimShard, failSweep, returnShard, takeOverShards } from '../../src/db/sweepShards.ts';
 import { urlOf } from '../../src/db/connect.ts';
 import { startWorker } from '../../src/jobs/runner.ts';
 import { quiet } from '../support/queue.ts';
@@ -40,6 +40,22 @@ describe('a sweep', () => {
     const rows = await client.csvOf(id);
     expect(rows.trim().split('\n')).toHaveLength(2_401);
     expect(await client.csvOf(await client.start())).toBe(rows);
+  });
+
+  it('has one shard at a time of those that were running when a process died', async () => {
+    const { sql } = sweeps.api.services;
+    const ids = [await client.start(), await client.start()];
+    const held = [];
+    do held.push((await claimShard(sql, LOST))!);
+    while (held.at(-1)!.sweepId !== ids[1]);
+    await sql.begin((tx) => takeOverShards(tx));
+    const first = (await claimShard(sql, LOST))!;
+    expect(first).toMatchObject({ sweepId: ids[0], ordinal: 0 });
+    // The shard that was held of the second sweep waits, and its next one, which was not, runs.
+    expect(await claimShard(sql, LOST)).toMatchObject({ sweepId: ids[1], ordinal: 1 });
+    await returnShard(sql, first);
+    expect(await claimShard(sql, LOST)).toMatchObject({ sweepId: ids[0], ordinal: 0 });
+    for (const id of ids) await sql.begin((tx) => failSweep(tx, id, { code: 'CANCELLED', path: '', message: 'Over.' }));
   });
 
   it('fails when one shard has ended its process three times', async () => {
