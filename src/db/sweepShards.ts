@@ -43,7 +43,7 @@ export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim |
 
 /**
  * Queued shards that may be claimed. Of the shards that were running when a process died, one runs at a time, so that
- * a shard that kills its process does not take the same others with it each time. Two simultaneous claims may both pass.
+ * a shard that kills its process does not take the same others with it each time. Two claims at once may both pass.
  */
 const isDue = (sql: Queryable) => sql`
   shard.status = 'queued' and (shard.kills = 0 or not exists (
