@@ -57,9 +57,15 @@ async function demo(options: { readonly json?: boolean }): Promise<void> {
 /** Plays the demo. Everything that must be closed is put on `stack` as soon as it is opened. */
 async function play(stack: AsyncDisposableStack, say: Say): Promise<DemoOutcome> {
   const startedAt = performance.now();
-  const dataDir = await makeDemoFolder(tmpdir());
-  stack.defer(() => removeDemoFolder(dataDir));
+  const making = makeDemoFolder(tmpdir());
+  // Before the folder exists: Ctrl-C may come at the very moment that it does.
+  stack.defer(async () => {
+    const made = await making.catch(() => null);
+    if (made !== null) await removeDemoFolder(made);
+  });
+  const dataDir = await making;
   await removeAbandonedFolders(tmpdir());
+  if (stack.disposed) throw new CommandError('The demo was interrupted.', 'DEMO_FAILED');
   const env = isolatedEnvironment(dataDir);
   const server = startServer(env);
   stack.defer(() => stopServer(server));
