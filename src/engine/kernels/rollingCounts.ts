@@ -124,21 +124,22 @@ const ZEROS = new Uint32Array(0);
 /** Writes on which rows the `low` count is at least `from` and the `high` one below `end`. */
 function writeBetween(low: Counts, from: number, high: Counts, end: number, out: Uint32Array): void {
   out.fill(0xffffffff);
-  if (from > 0) keepAtLeast(low, from, 0, out);
-  if (end < Infinity) keepAtLeast(high, end, -1, out);
+  if (from > 0) keepRows(low, from, true, out);
+  if (end < Infinity) keepRows(high, end, false, out);
 }
 
-/** Clears the rows whose count is below `least`, or, with -1 for `inverted`, those whose count is not below it. */
-function keepAtLeast(counts: Counts, least: number, inverted: 0 | -1, out: Uint32Array): void {
-  const isReached = least < 2 ** counts.length;
-  const digits = Math.max(0, least);
+/** Clears all rows but those whose count is at least `least`, or, if `isReached` is false, below it. */
+function keepRows(counts: Counts, least: number, isReached: boolean, out: Uint32Array): void {
+  const isPossible = least < 2 ** counts.length;
+  const wanted = Math.max(0, least);
+  const flip = isReached ? 0 : -1;
   for (let w = 0; w < out.length; w++) {
     // From the lowest digit up: the highest that differs decides.
     let word = -1;
     for (let digit = 0; digit < counts.length; digit++) {
       const bits = counts[digit][w];
-      word = (digits >>> digit) & 1 ? word & bits : word | bits;
+      word = (wanted >>> digit) & 1 ? word & bits : word | bits;
     }
-    out[w] &= (isReached ? word : 0) ^ inverted;
+    out[w] &= (isPossible ? word : 0) ^ flip;
   }
 }
