@@ -1,11 +1,12 @@
 // The queue: thousands of small backtests from four HTTP clients against a real `serve` with its embedded Postgres.
 // Prints runs per second from the first accepted to the last ended, of every round, and of the best one the processor
 // time per run of each process, and the bytes stored and logged per run. Linux only. `--against DIR` alternates with
-// another checkout.
+// another checkout; `--cold` measures services that get their load at once, without any rest.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BATCH, CLIENTS, makeVersion, requireComplete, runAll, secondsSince, SYMBOL } from './backtests.ts';
 import { HERE } from './checkout.ts';
+import { measureCold, printCold } from './coldQueue.ts';
 import { commandLine, containing, count, refuse, refuseOtherSystems, refuseTask } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { isShort, type Measure } from './measure.ts';
@@ -91,11 +92,14 @@ const RUNS = '5000';
 const SHORT_RUNS = '500';
 
 const USAGE = `node scripts/node24.mjs bench/queue.ts [--runs N] [--warm N] [--rounds N] [--against DIR] [--json]
+       node scripts/node24.mjs bench/queue.ts --cold [--against DIR]
 Runs small backtests through a serve of its own: runs per second, and what a run takes of each process.
   --runs N       backtests of a round (${RUNS}, or ${SHORT_RUNS} with --short)
   --warm N       backtests before it (5000)
   --rounds N     rounds, each with a new server (1)
   --against DIR  alternates with another checkout
+  --cold         five services that are loaded as soon as they start: the rate of each 1,000 runs, beside the warm rate;
+                 fails when one after the first 2,000 is below 85 % of it in the median of the starts
   --json         the measures on stdout, progress on stderr`;
 
 const taskOf = (runs: number | string): string => `queue/backtests of 2,148 bars in batches of ${BATCH}/${runs}`;
@@ -110,6 +114,7 @@ function readCommandLine() {
       warm: { type: 'string', default: '5000' },
       rounds: { type: 'string', default: '1' },
       against: { type: 'string' },
+      cold: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       // What `npm run bench` passes. This suite has a single task.
       short: { type: 'boolean', default: false },
@@ -130,17 +135,25 @@ function readCommandLine() {
     warm: values.warm === '0' ? 0 : count(USAGE, 'warm', values.warm),
     rounds: count(USAGE, 'rounds', values.rounds),
     roots: against === undefined ? [HERE] : [resolve(against), HERE],
+    isCold: values.cold,
     isJson: values.json,
     hasHead: !values['no-head'],
   };
 }
 
 async function main(): Promise<void> {
-  const { task, runs, warm, rounds, roots, isJson, hasHead } = readCommandLine();
+  const { task, runs, warm, rounds, roots, isCold, isJson, hasHead } = readCommandLine();
   // With --json, stdout is for the measures alone.
   const say = isJson ? console.error : console.log;
   if (hasHead) say(`${machineLines(describeMachine())}\n`);
   say(`${CLIENTS} clients, batches of ${BATCH}, ${SYMBOL} 1d`);
+  if (isCold) {
+    for (const root of roots) {
+      say(root);
+      if (!printCold(await measureCold(root, say), say)) process.exitCode = 1;
+    }
+    return;
+  }
   const found = new Map<string, QueueMeasure[]>(roots.map((root) => [root, []]));
   for (let round = 1; round <= rounds; round++)
     for (const [root, measured] of found) {

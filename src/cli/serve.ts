@@ -9,6 +9,7 @@ import nodeFlags from './nodeFlags.json' with { type: 'json' };
 import type { ReadyApi } from './api.ts';
 import { runInLifetime, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
+import { ServiceLoad } from './serviceLoad.ts';
 import { supervise } from './supervisor.ts';
 
 /**
@@ -45,12 +46,14 @@ async function serve(options: ListenOptions, lifetime: Lifetime): Promise<void> 
   const env = environmentOf(config, database.url);
   const ready = Promise.withResolvers<string>();
   const listening = ['--host', config.host, '--port', String(config.port)];
+  const load = new ServiceLoad();
   const api = supervise<ReadyApi>(['api', '--supervised', ...listening], env, log, {
     nodeFlags: NODE_FLAGS.api,
     onReady: ({ url }) => ready.resolve(url),
     onDeath: () => ready.reject(new ApiStartError()),
+    load,
   });
-  const worker = supervise(['worker', '--supervised'], env, log, { nodeFlags: NODE_FLAGS.worker });
+  const worker = supervise(['worker', '--supervised'], env, log, { nodeFlags: NODE_FLAGS.worker, load });
   await using opened = {
     // Stops both at the same time, so that requests are answered while runs finish. The database stops last.
     [Symbol.asyncDispose]: async () => {

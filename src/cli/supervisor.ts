@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../config.ts';
 import type { Log } from '../log.ts';
-import type { BeginMessage } from './supervised.ts';
+import { ServiceLoad } from './serviceLoad.ts';
+import type { ToSupervised, ToSupervisor } from './supervised.ts';
 
 /**
  * The first pause before a child is started again; it grows while children keep dying at their start, which must not
@@ -20,6 +21,11 @@ const BACKOFF_MAX_MS = 10_000;
  * does another stand by, so that it does not take processor time from a start.
  */
 const HEALTHY_AFTER_MS = 5_000;
+/**
+ * Another child starts to stand by when the worker has no work, but no later than this: starting takes a second of
+ * processor time, and warming up several, by which a service that got its load at once ran half as many backtests.
+ */
+const STAND_BY_WITHIN_MS = 60_000;
 /** The child takes at most eight seconds to finish its runs or return them to the queue. */
 const STOP_WITHIN_MS = 8_500;
 
@@ -30,6 +36,8 @@ interface SuperviseOptions<Ready> {
   readonly onReady?: (ready: Ready) => void;
   /** Called when a child has died unasked; another follows unless the supervisor is disposed of. */
   readonly onDeath?: () => void;
+  /** Shared by the supervisors of a service; processes that stand by start and warm up while nothing has work. */
+  readonly load?: ServiceLoad;
 }
 
 /**
@@ -49,6 +57,7 @@ class Supervisor<Ready> implements AsyncDisposable {
   readonly #env: NodeJS.ProcessEnv;
   readonly #log: Log;
   readonly #options: SuperviseOptions<Ready>;
+  readonly #load: ServiceLoad;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #working: Child | undefined;
@@ -61,6 +70,7 @@ class Supervisor<Ready> implements AsyncDisposable {
     this.#env = env;
     this.#log = log;
     this.#options = options;
+    this.#load = options.load ?? new ServiceLoad();
     this.#running = this.#keepRunning();
   }
 
@@ -95,14 +105,12 @@ class Supervisor<Ready> implements AsyncDisposable {
 
   /** Lets `child` work until it ends, while another stands by. */
   async #work(child: Child): Promise<ChildEnd> {
-    // A failure to send is ignored: the child has died then, and its end follows. One that could not be started may
-    // have no channel.
-    if (child.process?.connected)
-      child.process.send({ event: 'begin', predecessor: this.#predecessor } satisfies BeginMessage<Ready>, () => {});
+    send(child, { event: 'begin', predecessor: this.#predecessor });
     const ended = new AbortController();
     void this.#keepStandBy(child, ended.signal);
     const end = await child.end;
     ended.abort();
+    this.#load.report(this, false);
     return end;
   }
 
@@ -112,10 +120,17 @@ class Supervisor<Ready> implements AsyncDisposable {
     await child.ready;
     for (let pauseMs = HEALTHY_AFTER_MS; ; pauseMs = BACKOFF_MAX_MS) {
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      await this.#load.waitUntilIdle(STAND_BY_WITHIN_MS, signal);
       if (signal.aborted) return;
       const waiting = this.#start('child process stands by');
       this.#standBy = waiting;
+      const waitingEnded = new AbortController();
+      this.#load.follow(
+        (isBusy) => send(waiting, { event: 'load', isBusy }),
+        AbortSignal.any([signal, waitingEnded.signal]),
+      );
       const end = await waiting.end;
+      waitingEnded.abort();
       if (this.#standBy !== waiting || this.#stopping.signal.aborted) return;
       this.#standBy = undefined;
       this.#noteDeath(waiting, end, BACKOFF_MAX_MS);
@@ -127,9 +142,13 @@ class Supervisor<Ready> implements AsyncDisposable {
     if (child.process === null) return child;
     this.#log.info({ childPid: child.process.pid, args: this.#args }, message);
     child.process.on('message', (message) => {
-      const ready = message as Ready;
-      this.#predecessor = ready;
-      this.#options.onReady?.(ready);
+      const said = message as ToSupervisor<Ready>;
+      if (said.event === 'load') {
+        this.#load.report(this, said.isBusy);
+        return;
+      }
+      this.#predecessor = said.ready;
+      this.#options.onReady?.(said.ready);
       child.becomeReady();
     });
     return child;
@@ -155,6 +174,14 @@ interface Child {
   readonly ready: Promise<void>;
   readonly becomeReady: () => void;
   readonly end: Promise<ChildEnd>;
+}
+
+/**
+ * A failure to send is ignored: the child has died then, and its end follows. One that could not be started may have no
+ * channel.
+ */
+function send<Ready>({ process: child }: Child, message: ToSupervised<Ready>): void {
+  if (child?.connected) child.send(message, () => {});
 }
 
 function startChild(nodeFlags: readonly string[], args: readonly string[], env: NodeJS.ProcessEnv): Child {

@@ -16,7 +16,7 @@ import { openCatalog } from '../market/catalog.ts';
 import { wholeNumber } from './arguments.ts';
 import { runInLifetime, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { printJson, printLine, withJson } from './output.ts';
-import { awaitBegin, sayReady } from './supervised.ts';
+import { awaitBegin, reportLoad, sayReady, standsBack } from './supervised.ts';
 import { spawnMain } from './supervisor.ts';
 
 /** What a supervised worker says about itself. */
@@ -64,7 +64,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
       {
         url: database.url,
         threads,
-        pool: { warmUp: config.warmUp },
+        pool: { warmUp: config.warmUp, holdsWarmUp: standsBack },
         snapshots: snapshotsOf(config, log),
         startSuspectProcess: () => spawnMain(['worker', '--suspects'], environmentOf(config, database.url)),
         begin,
@@ -74,7 +74,10 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   );
   if (options.json) printJson({ event: 'ready', workerId: worker.id, threads });
   else if (!options.supervised) printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);
-  else sayReady({ workerId: worker.id } satisfies ReadyWorker);
+  else {
+    sayReady({ workerId: worker.id } satisfies ReadyWorker);
+    stack.use(reportLoad(() => worker.busyShare > 0));
+  }
   await runUntilStopped(lifetime, stack, log, [worker.failed]);
 }
 

@@ -7,12 +7,15 @@ const IDLE_MS = 200;
 
 export class IdleWarmUp {
   readonly #run: (batch: PoolBatch) => Promise<unknown>;
+  readonly #isHeld: () => boolean;
   #open = 0;
   #lastEnd = -Infinity;
   #isClosed = false;
 
-  constructor(run: (batch: PoolBatch) => Promise<unknown>) {
+  /** @param isHeld whether warming up waits although the pool has no work */
+  constructor(run: (batch: PoolBatch) => Promise<unknown>, isHeld: () => boolean = () => false) {
     this.#run = run;
+    this.#isHeld = isHeld;
   }
 
   /** Warms up this many threads: each loop keeps one busy. */
@@ -51,7 +54,8 @@ export class IdleWarmUp {
   }
 
   #isBusy(): boolean {
-    return !this.#isClosed && (this.#open > 0 || performance.now() - this.#lastEnd < IDLE_MS);
+    if (this.#isClosed) return false;
+    return this.#open > 0 || this.#isHeld() || performance.now() - this.#lastEnd < IDLE_MS;
   }
 }
 

@@ -34,6 +34,8 @@ export interface PoolOptions {
    * 8 s with two (docs/performance.md).
    */
   readonly warmUp?: boolean;
+  /** Says whether warming up waits at the moment, for instance while another process needs the processor. */
+  readonly holdsWarmUp?: () => boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;
 }
@@ -125,7 +127,10 @@ class ThreadPool implements Pool {
       // A task becomes slow by lasting, which may let another one in.
       onTick: () => this.#admission.admitAll(),
     });
-    this.#warmUp = new IdleWarmUp((batch) => new Job(batch, this.#admission, this.#dispatcher.dispatch).outcomes);
+    this.#warmUp = new IdleWarmUp(
+      (batch) => new Job(batch, this.#admission, this.#dispatcher.dispatch).outcomes,
+      options.holdsWarmUp,
+    );
     if (options.warmUp === true) this.#warmUp.start(threads);
   }
 

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createPool } from '../../../src/engine/pool/pool.ts';
 import { WARM_UP_BATCHES, warmUpBatch } from '../../../src/engine/pool/warmUp.ts';
@@ -42,6 +43,24 @@ it('is sent batch by batch, once per thread', async () => {
   await using _pool = createPool({ threads: 2, warmUp: true, runner: STAND_IN_RUNNER });
   const seen = await idsOnce(2 * warmUpIds.length);
   expect(seen.toSorted()).toEqual([...warmUpIds, ...warmUpIds].toSorted());
+});
+
+it('runs only the first batch while it is held, and the others once it is released', async () => {
+  const { idsOnce } = runsFile();
+  let isHeld = true;
+  await using _pool = createPool({
+    threads: 1,
+    warmUp: true,
+    holdsWarmUp: () => isHeld,
+    runner: STAND_IN_RUNNER,
+  });
+  const first = batches[0].runs.map(({ task }) => task.id);
+  await idsOnce(first.length);
+  // Longer than the pause after which warming up goes on.
+  await sleep(500);
+  expect(await idsOnce(first.length)).toEqual(first);
+  isHeld = false;
+  expect(await idsOnce(warmUpIds.length)).toEqual(warmUpIds);
 });
 
 it('makes way for work, and goes on when there is none', async () => {
