@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from './compareSide.ts';
 import type { Round } from './comparison.ts';
-import { measureInTurn, type Side } from './inTurn.ts';
+import { FIXED_KERNEL } from './fixedKernel.ts';
+import { measureInTurn, SINGLE_LOOP, USUAL, type Side } from './inTurn.ts';
 
 /**
  * V8 compiles and collects garbage where it is asked to, and WebAssembly at once as well as it can. On threads of its
@@ -17,6 +18,9 @@ export const ONE_THREAD = ['--single-threaded', '--no-liftoff'];
  * process, when one thread allocates and frees it: the fill loop over 20,000 bars then takes 10 ns per bar or 4.
  */
 const KEPT_MEMORY = { MALLOC_TRIM_THRESHOLD_: '1073741824', MALLOC_MMAP_THRESHOLD_: '33554432' };
+
+/** Suites whose tasks are single loops. */
+const SINGLE_LOOPS: readonly string[] = ['indicators', 'patterns', 'conditions'];
 
 /**
  * Measures the tasks that both checkouts have and `isWanted` names; none where one of them does not have the suite.
@@ -38,8 +42,13 @@ export async function* measureBoth(
   const signal = AbortSignal.any([stopped, ended.signal]);
   try {
     const [before, after] = await Promise.all(both.map((root) => startSide(root, suite, args, signal)));
-    for (const task of before.tasks.filter((task) => after.tasks.includes(task) && isWanted(task)))
-      yield { task, ...(await measureInTurn(task, before, after)) };
+    const tasks = before.tasks.filter((task) => after.tasks.includes(task) && isWanted(task));
+    const effort = SINGLE_LOOPS.includes(suite) ? SINGLE_LOOP : USUAL;
+    const fixed = await measureInTurn(FIXED_KERNEL, before, after, SINGLE_LOOP);
+    for (const task of tasks) {
+      const measured = await measureInTurn(task, before, after, effort);
+      yield { task, ...measured, cost: measured.after / fixed.after };
+    }
   } catch (error) {
     if (!stopped.aborted) throw error;
   } finally {

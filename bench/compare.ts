@@ -5,6 +5,7 @@ import { measureBoth } from './bothSides.ts';
 import { checkout, HERE } from './checkout.ts';
 import { commandLine, containing, positive, refuse, refuseUnknown } from './commandLine.ts';
 import { compareSuites, type Compared, type MeasureSuite, type Verdict } from './comparison.ts';
+import { creepOf, readReferenceCosts, storeReferenceCosts } from './creep.ts';
 import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { NAME_WIDTH, unitsOf } from './measure.ts';
@@ -27,7 +28,8 @@ This checkout, as it is, against a revision: exits with 1 when a task is slower,
   --task TEXT      only the tasks whose names, as npm run bench prints them, contain TEXT
   --short          small sizes
   --limit PERCENT  how much slower is too slow (15)
-  --minutes N      at most so many minutes (${MINUTES_PER_SUITE} per suite)`;
+  --minutes N      at most so many minutes (${MINUTES_PER_SUITE} per suite)
+  --store          store the costs of this checkout beside the fixed kernel in bench/referenceCosts.json`;
 
 async function readCommandLine() {
   const { values, positionals } = commandLine(USAGE, {
@@ -37,6 +39,7 @@ async function readCommandLine() {
       short: { type: 'boolean' },
       limit: { type: 'string', default: '15' },
       minutes: { type: 'string' },
+      store: { type: 'boolean', default: false },
     },
   });
   const [revision, ...named] = positionals;
@@ -49,6 +52,7 @@ async function readCommandLine() {
     revision,
     suites,
     task: values.task,
+    stores: values.store,
     args: values.short ? ['--short'] : [],
     limit: positive(USAGE, 'limit', values.limit),
     minutes: positive(USAGE, 'minutes', values.minutes ?? String(MINUTES_PER_SUITE * suites.length)),
@@ -70,7 +74,7 @@ async function main(): Promise<void> {
 
 /** @throws Error when it cannot be done, or when `interrupted` */
 async function compare(options: Awaited<ReturnType<typeof readCommandLine>>, interrupted: AbortSignal): Promise<void> {
-  const { revision, suites, task, args, limit, minutes } = options;
+  const { revision, suites, task, stores, args, limit, minutes } = options;
   await using other = await checkout(revision, interrupted);
   const late = AbortSignal.timeout(minutes * 60_000);
   const stopped = AbortSignal.any([interrupted, late]);
@@ -86,6 +90,8 @@ async function compare(options: Awaited<ReturnType<typeof readCommandLine>>, int
   interrupted.throwIfAborted();
   if (all.length === 0 && !late.aborted) throw new Error(NOTHING_MEASURED);
   print(all, revision, limit);
+  if (stores) storeReferenceCosts(machineLines(describeMachine()).split('\n', 1)[0], all);
+  else printCreep(all);
   const unmeasured = suites.filter((suite) => !all.some((one) => one.task.startsWith(`${suite}/`)));
   const isLate = late.aborted && (unmeasured.length > 0 || all.some(({ verdict }) => verdict === 'unsure'));
   if (isLate) console.log(`The ${minutes} minutes were over before it could tell. --minutes gives it more.`);
@@ -105,6 +111,14 @@ function print(all: readonly Compared[], revision: string, limit: number): void 
   const howMany = (wanted: Verdict): number => all.filter(({ verdict }) => verdict === wanted).length;
   console.log(`\n${howMany('slower')} of ${all.length} tasks are more than ${limit} % slower than at ${revision}.`);
   if (howMany('unsure') > 0) console.log(`Of ${howMany('unsure')} it is not sure.`);
+}
+
+/** It does not fail a comparison: on a processor of another kind the loops of a suite can differ by a fifth. */
+function printCreep(all: readonly Compared[]): void {
+  const reference = readReferenceCosts();
+  console.log(`\nBeside the fixed kernel, as stored (${reference.machine}):`);
+  for (const { suite, tasks, ratio, isNotable } of creepOf(all, reference))
+    console.log(`  ${suite}: ${ratio.toFixed(2)} of the stored costs of ${tasks} tasks${isNotable ? '  CREEP' : ''}`);
 }
 
 if (import.meta.main)

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Bench } from 'tinybench';
+import { FIXED_KERNEL, fixedKernel } from './fixedKernel.ts';
 
 export interface Request {
   readonly task: string;
@@ -11,12 +12,12 @@ export interface Request {
 }
 
 const [root, suite] = process.argv.slice(2);
-const tasks = await loadTasks();
+const { found: tasks, names } = await loadTasks();
 process.on('message', ({ task, calls }: Request) => {
   void run(tasks.get(task)!, calls).then((microseconds) => process.send!(microseconds));
 });
 process.on('disconnect', () => process.exit());
-process.send!([...tasks.keys()]);
+process.send!(names);
 
 interface Task {
   run(): unknown;
@@ -25,7 +26,7 @@ interface Task {
 }
 
 /** tinybench keeps a task's function to itself, so it is caught where the suite adds it to a bench. */
-async function loadTasks(): Promise<ReadonlyMap<string, Task>> {
+async function loadTasks(): Promise<{ readonly found: ReadonlyMap<string, Task>; readonly names: readonly string[] }> {
   const found = new Map<string, Task>();
   const file = createRequire(join(root, 'package.json')).resolve('tinybench');
   const tinybench = (await import(pathToFileURL(file).href)) as { readonly Bench: typeof Bench };
@@ -37,7 +38,10 @@ async function loadTasks(): Promise<ReadonlyMap<string, Task>> {
   };
   const module = (await import(pathToFileURL(join(root, 'bench', `${suite}.ts`)).href)) as { suite(): unknown };
   await module.suite();
-  return found;
+  // It is that of this checkout on both sides; the suites that are compared do not have it.
+  const names = [...found.keys()];
+  found.set(FIXED_KERNEL, { run: fixedKernel, prepare: () => {} });
+  return { found, names };
 }
 
 /** Microseconds of processor time, of all threads: what other processes do meanwhile does not count. */

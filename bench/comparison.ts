@@ -7,10 +7,13 @@ export type Verdict = 'alike' | 'slower' | 'unsure';
 /** A task in one round, whose processes are started for it. */
 export interface Round extends InTurn {
   readonly task: string;
+  /** How many times as long as the fixed kernel, in the same processes, the second revision takes. */
+  readonly cost: number;
 }
 
 export interface Compared extends InTurn {
   readonly task: string;
+  readonly cost: number;
   /** The ratio of each round. */
   readonly ratios: readonly number[];
   readonly verdict: Verdict;
@@ -21,10 +24,10 @@ export type MeasureSuite = (suite: string, isWanted: (task: string) => boolean) 
 
 /**
  * How many more rounds must lie on one side of the limit than on the other (Wald's sequential test of signs). Where one
- * round in ten errs, because a process has placed its code badly, a task is wrongly called slower once in 730 times and
- * wrongly called alike once in 82. The first stops somebody's work, and one of many tasks is enough for it.
+ * round in ten errs, because a process has placed its code badly, a task is wrongly called slower once in 6,560 times
+ * and wrongly called alike once in 82. The first stops somebody's work, and one of 190 tasks is enough for it.
  */
-const LEAD = { slower: 3, alike: 2 } as const;
+const LEAD = { slower: 4, alike: 2 } as const;
 
 /** @param limit how much slower is too slow: 1.15 is 15 % */
 export function verdictOf(ratios: readonly number[], limit: number): Verdict {
@@ -70,6 +73,7 @@ export async function compareSuites(
       before: median(rounds.map(({ before }) => before)),
       after: median(rounds.map(({ after }) => after)),
       ratio: median(ratiosOf(task)),
+      cost: median(rounds.map(({ cost }) => cost)),
       ratios: ratiosOf(task),
       verdict: verdictOf(ratiosOf(task), limit),
     }))

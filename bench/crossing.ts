@@ -15,6 +15,7 @@ const cross = (op: 'cross_up' | 'cross_down', fast = 10, slow = 30) => ({
 });
 const rsi = { kind: 'indicator', indicator: 'rsi', args: { length: 14 } };
 const close = { kind: 'market', field: 'close' };
+const state = (field: string) => ({ kind: 'state', field });
 const number = (value: number) => ({ kind: 'const', value });
 const action = { side: 'long', sizing: { mode: 'percent_equity', value: 100 } };
 
@@ -97,6 +98,22 @@ export const taskOf = (name: string): BacktestTask => taskFrom(name, PAYLOADS[na
 
 /** Stops and targets so near that many bars touch both. */
 export const tightTask = (): BacktestTask => taskFrom('Tight stop and target', TIGHT);
+
+/** Leaves after five bars or with a loss of one percent, as its state says at each close. */
+export const stateTask = (): BacktestTask =>
+  taskFrom(
+    'Exit by state',
+    strategyOf(
+      { trigger: cross('cross_up') },
+      {
+        kind: 'any',
+        items: [
+          { kind: 'compare', op: 'gte', left: state('position_bars_since_entry'), right: number(5) },
+          { kind: 'compare', op: 'lt', left: state('position_unrealized_pnl_pct'), right: number(-1) },
+        ],
+      },
+    ),
+  );
 
 /** Long with one unit while the mean of the last `fast` closes is above that of the last `slow`. */
 export const crossOf = (fast: number, slow: number): BacktestTask =>

@@ -1,11 +1,16 @@
-// The fill loop: ns per bar, given signals as bits, from plain market orders to trailing stops.
+// The fill loop: ns per bar, given signals as bits, for every kind of order, level and exit.
 import { Bench } from 'tinybench';
-import type { Bars } from '../src/engine/bars/bars.ts';
+import { prepareRun } from '../src/engine/backtest.ts';
+import type { Bars, Market } from '../src/engine/bars/bars.ts';
+import { createMarket } from '../src/engine/bars/market.ts';
+import { ColumnStore } from '../src/engine/evaluate/columnStore.ts';
+import type { EntryRule } from '../src/engine/evaluate/tradingRules.ts';
 import type { SimulationInput } from '../src/engine/simulate/simulation.ts';
-import type { RiskRules } from '../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../src/engine/simulate/simulate.ts';
+import type { BacktestTask } from '../src/engine/task.ts';
+import { stateTask, tightTask } from './crossing.ts';
 import { barCount, measure, needs, onDemand, rounds } from './measure.ts';
-import { walkMarket } from './walk.ts';
+import { SYMBOL, walkMarket, walkSnapshot } from './walk.ts';
 import { configOf, entryAt, exitAt, flatFee, inputOf, NO_RISK, takeProfit } from '../test/engine/simulate/input.ts';
 
 /** Rows on which the mean of 10 closes crosses that of 30. */
@@ -26,28 +31,67 @@ function crosses(close: Float64Array): { up: number[]; down: number[] } {
   return { up, down };
 }
 
-function crossInput(bars: Bars, risk: RiskRules): SimulationInput {
+const percentEquity = (value: number) => ({ mode: 'percent_equity', value }) as const;
+const percent = (value: number) => ({ mode: 'percent', value }) as const;
+
+/** Long while the shorter mean is above the longer one. */
+function crossInput(
+  bars: Bars,
+  { entry, ...more }: Partial<SimulationInput> & { readonly entry?: Partial<EntryRule> } = {},
+): SimulationInput {
   const { up, down } = crosses(bars.close);
   return inputOf(bars, {
     start: 30,
-    entries: [entryAt(bars, up, { sizing: { mode: 'percent_equity', value: 100 } })],
+    entries: [entryAt(bars, up, { sizing: percentEquity(100), ...entry })],
     exits: [exitAt(bars, down)],
-    risk,
     config: configOf({ execution: { feeModel: flatFee(0.0001), slippage: { kind: 'fixed', unit: 'bps', value: 1 } } }),
+    ...more,
   });
 }
 
-/** The measured runs by name. */
+/** The order of an entry so far from the close that `times` of it is its price. */
+const pending = (type: 'limit' | 'stop', { close }: Bars, times: number): Partial<EntryRule> => ({
+  order: { type, price: { kind: 'column', values: close.map((price) => price * times) }, expireBars: 10 },
+});
+
+/** The measured runs by name: what the loop does for each kind of order, level and exit. */
 function fillCases(count: number): Record<string, () => SimulationInput> {
-  const bars = onDemand(() => walkMarket(count).base);
-  const stop = { mode: 'percent', value: 2 } as const;
-  const target = [takeProfit({ mode: 'percent', value: 4 })];
-  const trail = { distance: { mode: 'percent', value: 1.5 }, activateAfterPercent: null } as const;
+  const market = onDemand(() => walkMarket(count));
+  const bars = onDemand(() => market().base);
+  const stopAndTarget = { ...NO_RISK, stopLoss: percent(2), takeProfits: [takeProfit(percent(4))] };
+  const trail = { distance: percent(1.5), activateAfterPercent: null } as const;
+  const ladder = [
+    takeProfit(percent(1), 50, { moveStopToBreakeven: true }),
+    takeProfit(percent(2), 50, { closeBasis: 'remaining' }),
+    takeProfit(percent(4)),
+  ];
+  const everyRow = Array.from({ length: count }, (_, row) => row);
+  const ofStrategy = (task: BacktestTask, on: () => Market) => () => {
+    const run = prepareRun(task, on(), new ColumnStore(1 << 30), false);
+    if (!run.ok) throw new Error(JSON.stringify(run));
+    return run.input;
+  };
+  const drilled = onDemand(() => createMarket([walkSnapshot(count * 4, '15m')], SYMBOL, '1h'));
   return {
-    'SMA 10/30, fees': () => crossInput(bars(), NO_RISK),
-    'SMA 10/30, stop and target': () => crossInput(bars(), { ...NO_RISK, stopLoss: stop, takeProfits: target }),
-    'SMA 10/30, stop, target, trailing': () =>
-      crossInput(bars(), { ...NO_RISK, stopLoss: stop, takeProfits: target, trailingStop: trail }),
+    'SMA 10/30, fees': () => crossInput(bars()),
+    'SMA 10/30, stop and target': () => crossInput(bars(), { risk: stopAndTarget }),
+    'SMA 10/30, stop, target, trailing': () => crossInput(bars(), { risk: { ...stopAndTarget, trailingStop: trail } }),
+    'SMA 10/30, trailing alone': () => crossInput(bars(), { risk: { ...NO_RISK, trailingStop: trail } }),
+    'SMA 10/30, ladder with break-even': () =>
+      crossInput(bars(), { risk: { ...NO_RISK, stopLoss: percent(2), takeProfits: ladder } }),
+    'SMA 10/30, time stop': () => crossInput(bars(), { exits: [], risk: { ...NO_RISK, timeStop: { maxBars: 12 } } }),
+    'SMA 10/30, limit entries': () => crossInput(bars(), { entry: pending('limit', bars(), 0.995) }),
+    'SMA 10/30, stop entries': () => crossInput(bars(), { entry: pending('stop', bars(), 1.005) }),
+    'limit entry that never fills': () =>
+      inputOf(bars(), { entries: [entryAt(bars(), everyRow, pending('limit', bars(), 0.5))] }),
+    'three positions, stop and target': () =>
+      inputOf(bars(), {
+        entries: [entryAt(bars(), everyRow, { sizing: percentEquity(30) })],
+        maxConcurrentPositions: 3,
+        risk: stopAndTarget,
+      }),
+    'reads state at every close': ofStrategy(stateTask(), market),
+    'drilled into 15m': ofStrategy(tightTask(), drilled),
     'never a signal': () => inputOf(bars(), { entries: [entryAt(bars(), [])] }),
   };
 }

@@ -11,7 +11,7 @@ import type { PriceColumns } from '../test/engine/patterns/jagged.ts';
 export const SYMBOL = INSTRUMENT.symbol;
 
 /** Bars from 1900 on that move about 0.6 % per bar and never touch zero. */
-export function walkSnapshot(count: number, timeframe: '1h' | '5m' = '1h'): Snapshot {
+export function walkSnapshot(count: number, timeframe: '1h' | '15m' | '5m' = '1h'): Snapshot {
   const random = seededRandom(23);
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(count));
   let price = 100;

@@ -97,7 +97,6 @@ describe.concurrent('a bench', () => {
     'peers/peers.ts',
     'memory.ts',
     'warmUp.ts',
-    'everyIndicator.ts',
     ...SUITES.map((name) => `${name}.ts`),
   ])('%s explains itself with --help', async (file) => {
     const { code, stdout, stderr } = await run(file, '--help');

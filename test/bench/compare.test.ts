@@ -1,7 +1,9 @@
 // The verdict of bench:compare, with times that are given.
 import { describe, expect, it } from 'vitest';
 import { compareSuites, verdictOf, type MeasureSuite } from '../../bench/comparison.ts';
+import { creepOf, readReferenceCosts } from '../../bench/creep.ts';
 import { measureInTurn, type Side } from '../../bench/inTurn.ts';
+import { taskNames } from '../../bench/suites.ts';
 
 const LIMIT = 1.15;
 
@@ -11,12 +13,13 @@ describe('a verdict', () => {
     [[1], 'unsure'],
     [[1, 1.14], 'alike'],
     [[1.3, 1.3], 'unsure'],
-    [[1.3, 1.16, 1.3], 'slower'],
+    [[1.3, 1.16, 1.3], 'unsure'],
+    [[1.3, 1.16, 1.3, 1.3], 'slower'],
     // A process that has placed its code badly.
     [[1, 1.4], 'unsure'],
     [[1, 1.4, 1, 1], 'alike'],
     [[1.3, 0.9, 1.3, 1.3], 'unsure'],
-    [[1.3, 0.9, 1.3, 1.3, 1.3], 'slower'],
+    [[1.3, 0.9, 1.3, 1.3, 1.3, 1.3], 'slower'],
   ] as const)('of rounds %j is %s', (ratios, verdict) => {
     expect(verdictOf(ratios, LIMIT)).toBe(verdict);
   });
@@ -31,7 +34,7 @@ function machine(ratios: Readonly<Record<string, readonly number[]>>) {
       const round = measured.filter((name) => name === task).length;
       measured.push(task);
       const ratio = each[Math.min(round, each.length - 1)];
-      yield { task, before: 10, after: 10 * ratio, ratio };
+      yield { task, before: 10, after: 10 * ratio, ratio, cost: 2 * ratio };
     }
   };
   return { measured, measureSuite };
@@ -51,8 +54,8 @@ describe('a comparison of two revisions', () => {
 
   it('measures what looks slower again before anything else', async () => {
     const { measured, measureSuite } = machine({ 'a/x': [1], 'a/y': [1.3], 'a/z': [1.3, 1], 'b/w': [1] });
-    const all = await compareSuites(['a', 'b'], LIMIT, measureSuite, () => measured.length >= 7);
-    expect(measured).toEqual(['a/x', 'a/y', 'a/z', 'a/y', 'a/z', 'a/y', 'b/w']);
+    const all = await compareSuites(['a', 'b'], LIMIT, measureSuite, () => measured.length >= 8);
+    expect(measured).toEqual(['a/x', 'a/y', 'a/z', 'a/y', 'a/z', 'a/y', 'a/y', 'b/w']);
     expect(all.map(({ task, verdict }) => [task, verdict])).toEqual([
       ['a/y', 'slower'],
       ['a/x', 'unsure'],
@@ -85,6 +88,39 @@ function sideOf(microseconds: (call: number) => number, slowdown: () => number):
     },
   };
 }
+
+describe('creep', () => {
+  const { costs } = { costs: { 'a/x/1': 2, 'a/y/1': 4, 'b/z/1': 1 } };
+  const creep = (found: Readonly<Record<string, number>>) =>
+    creepOf(
+      Object.entries(found).map(([task, cost]) => ({ task, cost })),
+      { machine: '', costs },
+    );
+
+  it('of a suite is the geometric mean of its costs over the stored ones', () => {
+    expect(creep({ 'a/x/1': 2.2, 'a/y/1': 4.84, 'b/z/1': 0.9 })).toEqual([
+      { suite: 'a', tasks: 2, ratio: expect.closeTo(Math.sqrt(1.1 * 1.21)), isNotable: true },
+      { suite: 'b', tasks: 1, ratio: expect.closeTo(0.9), isNotable: false },
+    ]);
+  });
+
+  it('leaves out tasks without a stored cost', () => {
+    expect(creep({ 'a/x/1': 2, 'a/new/1': 50, 'c/new/1': 1 })).toEqual([
+      { suite: 'a', tasks: 1, ratio: 1, isNotable: false },
+    ]);
+  });
+
+  it('has a stored cost for every task that CI compares', async () => {
+    const stored = readReferenceCosts().costs;
+    const names = await Promise.all(['indicators', 'fills', 'whole'].map(taskNames));
+    const short = names.flat().filter((name) => !name.endsWith('/1000000'));
+    // The names of the short form differ from the usual ones in the number of bars.
+    const withoutCount = (name: string): string => name.replace(/\/\d+$/, '');
+    const known = new Set(Object.keys(stored).map(withoutCount));
+    expect(short.length).toBeGreaterThan(150);
+    expect(short.map(withoutCount).filter((name) => !known.has(name))).toEqual([]);
+  });
+});
 
 describe('two revisions in turn', () => {
   const steady = (microseconds: number) => () => microseconds;
