@@ -7,19 +7,19 @@ import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
 import { SYMBOL } from './walk.ts';
 
 const sma = (length: number) => ({ kind: 'indicator', indicator: 'sma', args: { length } });
-const cross = (op: 'cross_up' | 'cross_down', fast = 10, slow = 30) => ({
+export const cross = (op: 'cross_up' | 'cross_down', fast = 10, slow = 30) => ({
   kind: 'cross',
   op,
   left: sma(fast),
   right: sma(slow),
 });
 const rsi = { kind: 'indicator', indicator: 'rsi', args: { length: 14 } };
-const close = { kind: 'market', field: 'close' };
+export const close = { kind: 'market', field: 'close' };
 const state = (field: string) => ({ kind: 'state', field });
 const number = (value: number) => ({ kind: 'const', value });
 const action = { side: 'long', sizing: { mode: 'percent_equity', value: 100 } };
 
-const strategyOf = (entry: object, exit: object, more: object = {}): object => ({
+export const strategyOf = (entry: object, exit: object, more: object = {}): object => ({
   protocol: 'svc.strategy',
   version: 1,
   strategy: {

@@ -14,6 +14,7 @@ export const ENGINE_SUITES = [
   'encode',
   'whole',
   'small',
+  'basket',
   'scaling',
   'sweep',
 ] as const;

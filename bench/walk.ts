@@ -11,8 +11,12 @@ import type { PriceColumns } from '../test/engine/patterns/jagged.ts';
 export const SYMBOL = INSTRUMENT.symbol;
 
 /** Bars from 1900 on that move about 0.6 % per bar and never touch zero. */
-export function walkSnapshot(count: number, timeframe: '1h' | '15m' | '5m' = '1h'): Snapshot {
-  const random = seededRandom(23);
+export function walkSnapshot(
+  count: number,
+  timeframe: '1h' | '15m' | '5m' = '1h',
+  { symbol = SYMBOL, seed = 23 } = {},
+): Snapshot {
+  const random = seededRandom(seed);
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(count));
   let price = 100;
   for (let row = 0; row < count; row++) {
@@ -25,7 +29,7 @@ export function walkSnapshot(count: number, timeframe: '1h' | '15m' | '5m' = '1h
     volume[row] = random() * 1000;
   }
   const columns = { time, open, high, low, close, volume, series: new Map<string, Float64Array>() };
-  return makeSnapshot(columns, { symbol: SYMBOL, timeframe, instrument: INSTRUMENT });
+  return makeSnapshot(columns, { symbol, timeframe, instrument: { ...INSTRUMENT, symbol } });
 }
 
 export const walkMarket = (count: number): Market => createMarket([walkSnapshot(count)], SYMBOL, '1h');
