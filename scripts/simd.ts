@@ -1,5 +1,5 @@
 // Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, compareRows.wat, windowExtremes.wat, bands.wat,
-// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat, sides.wat, recursions.wat, means.wat)
+// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat, sides.wat, recursions.wat)
 // into wasm.ts beside it: `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,6 @@ const MODULES = [
   'falls',
   'sides',
   'recursions',
-  'means',
 ];
 /** Those of which a second one is built, whose columns lie in memory that no threads share. */
 const ALSO_UNSHARED = ['recursions'];

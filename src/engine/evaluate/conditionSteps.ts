@@ -20,9 +20,6 @@ export function conditionColumn(step: ConditionStep, columns: StepInputs): Condi
   const { inputs } = step;
   switch (step.op) {
     case 'compare': {
-      const averages = columns.compareAverages(inputs);
-      if (averages !== null && step.compare === 'gt') return averages.greater;
-      if (averages !== null && step.compare === 'lt') return averages.less;
       return compareColumns(
         step.compare,
         sideOf(inputs[0], columns),
@@ -33,7 +30,7 @@ export function conditionColumn(step: ConditionStep, columns: StepInputs): Condi
       );
     }
     case 'cross': {
-      const sides = columns.compareAverages(inputs) ?? columns.compareSides(step);
+      const sides = columns.compareSides(step);
       if (sides !== null)
         return crossOf(
           step.direction,

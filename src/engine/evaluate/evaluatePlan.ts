@@ -6,9 +6,7 @@ import { frameText, sameFrame } from '../plan/builder.ts';
 import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
 import type { RunControl } from '../task.ts';
 import type { ColumnSet, ColumnStore } from './columnStore.ts';
-import { ComparedAverages } from './comparedAverages.ts';
 import { conditionColumn } from './conditionSteps.ts';
-import { rawField } from './fieldColumns.ts';
 import { alignedRows, barsOf, textOfBars } from './frames.ts';
 import { compareSides, type ComparedSides } from './leafConditions.ts';
 import type { StepInputs } from './stepInputs.ts';
@@ -29,7 +27,6 @@ export class EvaluatedPlan implements StepInputs {
   readonly store: ColumnStore;
   readonly poll: () => void;
   readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
-  readonly #averages: ComparedAverages;
   /** The last two columns that were compared: a cross down mostly follows a cross up of the same two. */
   #compared: { readonly left: Slot; readonly right: Slot; readonly sides: ComparedSides } | null = null;
   readonly #base: Bars;
@@ -65,12 +62,6 @@ export class EvaluatedPlan implements StepInputs {
       bars += `|${textOfBars(other)}`;
     }
     this.#kept = store.columnsOf(owner, bars);
-    this.#averages = ComparedAverages.of(
-      plan,
-      market.base.length,
-      (field) => rawField(market.base, field),
-      (rows) => store.allocate(rows),
-    );
   }
 
   value(slot: Slot): ValueColumn {
@@ -97,25 +88,12 @@ export class EvaluatedPlan implements StepInputs {
       out.fill(number, 0, rows.length);
       return;
     }
-    if (this.#columns[slot] === undefined && this.#averages.read(slot, rows, out)) return;
     gather(this.value(slot).values, rows, out);
   }
 
-  /** The column of a step; null: it has none, and `readRows` reads its rows. */
+  /** The column of a step; null: it is a number, and `readRows` repeats it. */
   columnAt(slot: Slot): ValueColumn | null {
-    if (this.numberAt(slot) !== undefined) return null;
-    return this.#columns[slot] === undefined && this.#averages.isExact(slot) ? null : this.value(slot);
-  }
-
-  compareAverages(sides: readonly Slot[]): ReturnType<ComparedAverages['compare']> {
-    if (this.#averages.isEmpty) return null;
-    const isMade = (slot: Slot): boolean => this.#columns[slot] !== undefined || this.isKept(this.plan.steps[slot].key);
-    const compared = this.#averages.compare(sides, isMade);
-    for (const [slot, column] of compared?.columns ?? []) {
-      if (this.#columns[slot] === undefined) this.keep(this.plan.steps[slot].key, column);
-      this.#columns[slot] = column;
-    }
-    return compared;
+    return this.numberAt(slot) !== undefined ? null : this.value(slot);
   }
 
   compareSides(step: Step): ComparedSides | null {

@@ -4,7 +4,7 @@ import type { ValueColumn } from '../kernels/column.ts';
 import type { ColumnStore } from './columnStore.ts';
 
 /** A column of the bars; null: the field is computed from several. */
-export function rawField(bars: Bars, field: string): Float64Array | null {
+function rawField(bars: Bars, field: string): Float64Array | null {
   switch (field) {
     case 'open':
     case 'high':

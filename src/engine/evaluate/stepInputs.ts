@@ -3,7 +3,6 @@ import type { Bars } from '../bars/bars.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
 import type { ColumnStore } from './columnStore.ts';
-import type { ComparedAverages } from './comparedAverages.ts';
 import type { ComparedSides } from './leafConditions.ts';
 
 export interface StepInputs {
@@ -13,10 +12,6 @@ export interface StepInputs {
   condition(slot: Slot): ConditionColumn;
   /** The number of a constant step, which therefore needs no column; undefined for any other step. */
   numberAt(slot: Slot): number | undefined;
-  /**
-   * Bits of two averages that are computed and compared at once; null: they are not such averages, or one has a column.
-   */
-  compareAverages(sides: readonly Slot[]): ReturnType<ComparedAverages['compare']>;
   /**
    * Bits of the two columns of a step, shared by steps with the same two; null: there are many rows, or a side is a
    * number.

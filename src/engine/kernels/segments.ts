@@ -74,7 +74,7 @@ export function overSegments(
   outs: readonly Float64Array[],
   kernel: BlockKernel,
 ): void {
-  const blocks = new Blocks(source, first, length, outs.length, kernel, 0);
+  const blocks = new Blocks(source, first, length, outs.length, kernel);
   const { values } = simdMemory(blocks.endCell * NUMBER_BYTES);
   const owned = outs.flatMap(ownedColumn);
   const areOwned = owned.length === outs.length;
@@ -82,7 +82,7 @@ export function overSegments(
     if (areOwned && blocks.writeNext(owned)) continue;
     blocks.next(values);
     for (let at = 0; at < outs.length; at++) {
-      const cell = blocks.out + at * blocks.columnCells;
+      const cell = at * blocks.columnCells;
       outs[at].set(values.subarray(cell, cell + blocks.end - blocks.start), blocks.start);
     }
   }
@@ -103,12 +103,11 @@ function ownedColumn(column: Float64Array): OwnedColumn[] {
 }
 
 /** The results of a kernel over the rows first+length-1 … n-1, a block at a time. */
-export class Blocks {
+class Blocks {
   /** The rows of the block, [start, end): none before the first one. */
   start: number;
   end: number;
-  /** The cell of its first result; those of each further column are `columnCells` later. */
-  readonly out: number;
+  /** The results of each column begin so many cells after those of the column before. */
   readonly columnCells: number;
   /** One past the last cell that is used. */
   readonly endCell: number;
@@ -119,14 +118,11 @@ export class Blocks {
   readonly #interval: number;
   readonly #blockRows: number;
 
-  /** @param from the first cell of the memory that may be used */
-  constructor(source: Float64Array, first: number, length: number, columns: number, kernel: BlockKernel, from: number) {
+  constructor(source: Float64Array, first: number, length: number, columns: number, kernel: BlockKernel) {
     const interval = segmentRows(length);
     const blockRows = blockRowsOf(length);
     this.columnCells = even(blockRows + 2 * interval);
-    // Room for the rows before the first window, which go before the first result (comparedMeans.ts).
-    this.out = from + even(length);
-    this.endCell = this.out + columns * this.columnCells;
+    this.endCell = columns * this.columnCells;
     this.start = this.end = first + length - 1;
     this.#source = source;
     this.#length = length;
@@ -142,11 +138,11 @@ export class Blocks {
 
   /** Computes the next block; there must be one. */
   next(values: Float64Array): void {
-    const { columnCells, out } = this;
+    const { columnCells } = this;
     const column = this.#read();
     const targets: Target[] = [];
     for (let at = 0; at < this.#columns; at++)
-      targets.push({ kernels: column.kernels, values, memory: kernelMemory, cell: out + at * columnCells });
+      targets.push({ kernels: column.kernels, values, memory: kernelMemory, cell: at * columnCells });
     this.#compute(column, targets);
   }
 
