@@ -1,6 +1,6 @@
 // Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, compareRows.wat, windowExtremes.wat, bands.wat,
-// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat, sides.wat, recursions.wat)
-// into wasm.ts beside it: `npm run simd`.
+// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, recursions.wat) into wasm.ts beside it:
+// `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import wabt from 'wabt';
@@ -19,8 +19,6 @@ const MODULES = [
   'decimals',
   'digits',
   'powerSums',
-  'falls',
-  'sides',
   'recursions',
 ];
 /** Those of which a second one is built, whose columns lie in memory that no threads share. */

@@ -3,7 +3,6 @@
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { countBits, nextBit, popcount, trailingZeros } from '../kernels/bits.ts';
 import type { ValueColumn } from '../kernels/column.ts';
-import { valueStats } from '../kernels/simd/sides.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode, Slot } from '../plan/plan.ts';
 import type { ConditionBits, Window } from './conditionBits.ts';
@@ -223,11 +222,21 @@ function wholeSideStats(slot: Slot, evaluated: EvaluatedPlan, { start, end }: Wi
 
 /** The statistics of the values of a window, or of a sample of it. */
 function statsOf(values: Float64Array): SideStats {
-  const { count, min, max, total } = valueStats(values);
+  let [count, min, max, total] = [0, Infinity, -Infinity, 0];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at];
+    // NaN: missing.
+    if (value !== value) continue;
+    count++;
+    total += value;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
   const known = count > 0;
   return {
-    min: known ? min : null,
-    max: known ? max : null,
+    // Adding 0 turns -0 into 0.
+    min: known ? min + 0 : null,
+    max: known ? max + 0 : null,
     mean: known ? finiteOrNull(total / count) : null,
     last: values.length === 0 ? null : finiteOrNull(values[values.length - 1]),
     sampled: values.length,

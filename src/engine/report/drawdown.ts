@@ -1,5 +1,5 @@
 // Drawdown of bar-close equity, the initial balance included as the first peak (semantics §5.1).
-import { fallsOf, type Falls } from '../kernels/simd/falls.ts';
+import { fallsOf, type Falls } from '../kernels/falls.ts';
 import type { ReportedSimulation } from './reportInput.ts';
 
 export interface DrawdownStatistics {

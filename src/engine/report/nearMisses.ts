@@ -1,7 +1,6 @@
 // Near misses: the bars on which a single condition kept an entry from being true, the nearest ones first.
 import { countBits, hasBit, popcount, trailingZeros } from '../kernels/bits.ts';
 import type { ConditionNode } from '../plan/plan.ts';
-import { Sides } from '../kernels/simd/sides.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import { conjunctsOf, type ConditionBits, type Window } from './conditionBits.ts';
@@ -135,7 +134,7 @@ function keepNearestWithin(bound: number, report: ReportInput, conditions: reado
 }
 
 /**
- * Keeps the nearest rows of those that have these values; a kernel skips those that are too far.
+ * Keeps the nearest rows of those that have these values.
  * @param rowAt the row of a value; null: the condition did not block there
  */
 function keepNearestRows(
@@ -144,18 +143,13 @@ function keepNearestRows(
   rowAt: (at: number) => number | null,
   condition: number,
 ): void {
-  const count = left.length;
-  const keep = (at: number): boolean => {
-    const row = rowAt(at);
-    return row !== null && keepIfNearest(left, right, at, row, condition);
-  };
-  let at = 0;
-  // One by one at first, because the kernel passes over rows where a side is missing.
-  for (; at < count && farthestKept() === Infinity; at++) keep(at);
-  const sides = new Sides(left, right);
   let limit = limitOf(farthestKept());
-  for (at = sides.nextNear(at, limit); at < count; at = sides.nextNear(at + 1, limit))
-    if (keep(at)) limit = limitOf(farthestKept());
+  for (let at = 0; at < left.length; at++) {
+    // False where a side is missing, too: such a row is kept while there are too few others.
+    if (limit < Infinity && !(Math.abs(left[at] - right[at]) <= limit * (Math.abs(left[at]) + SMALLEST))) continue;
+    const row = rowAt(at);
+    if (row !== null && keepIfNearest(left, right, at, row, condition)) limit = limitOf(farthestKept());
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 // The kernel of drawdowns: bit for bit what is found by looking at each fall between two peaks on its own.
 import { describe, expect, it } from 'vitest';
 import { compensatedSum } from '../../../src/engine/kernels/compensatedSum.ts';
-import { fallsOf, type Falls } from '../../../src/engine/kernels/simd/falls.ts';
+import { fallsOf, type Falls } from '../../../src/engine/kernels/falls.ts';
 import { seededRandom } from '../../support/scale.ts';
 
 const FIRST_PEAK = 100;
