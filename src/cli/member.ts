@@ -35,13 +35,13 @@ interface SetOptions {
 async function set(options: SetOptions): Promise<void> {
   const { workspace: workspaceId, role } = options;
   await using database = await openDatabase();
-  const user = await database.sql
+  const { user, revokedKeys } = await database.sql
     .begin(async (transaction) => {
       if ((await lockWorkspace(transaction, workspaceId)) === null) throw noWorkspace(workspaceId);
       const user = await upsertUser(transaction, options);
-      if (role === 'none') await endMember(transaction, workspaceId, user.id);
-      else await upsertMember(transaction, { workspaceId, userId: user.id, role });
-      return user;
+      if (role === 'none') return { user, revokedKeys: await endMember(transaction, workspaceId, user.id) };
+      await upsertMember(transaction, { workspaceId, userId: user.id, role });
+      return { user, revokedKeys: 0 };
     })
     .catch((error: unknown) => {
       if (!isDuplicate(error)) throw error;
@@ -49,6 +49,16 @@ async function set(options: SetOptions): Promise<void> {
         `The subject "${options.subject}" belongs to another person. Give each person a different one.`,
       );
     });
-  if (options.json) return printJson({ workspaceId, userId: user.id, email: user.email, subject: user.subject, role });
-  printLine(role === 'none' ? `${user.email} is no longer a member.` : `${user.email} is now ${role}.`);
+  const { id: userId, email, subject } = user;
+  if (role !== 'none') {
+    if (options.json) return printJson({ workspaceId, userId, email, subject, role });
+    return printLine(`${email} is now ${role}.`);
+  }
+  if (options.json) return printJson({ workspaceId, userId, email, subject, role, revokedKeys });
+  printLine(`${email} is no longer a member. ${revocation(revokedKeys)}`);
+}
+
+function revocation(keys: number): string {
+  if (keys === 0) return 'No API key had to be revoked.';
+  return keys === 1 ? '1 API key was revoked.' : `${keys} API keys were revoked.`;
 }

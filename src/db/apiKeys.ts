@@ -17,8 +17,8 @@ export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 type ApiKeyStatus = (typeof API_KEY_STATUSES)[number];
 
 /** Revoked takes precedence over expired. The database's clock decides, so that all hosts agree. */
-const statusOf = (sql: Queryable) => sql`
-  case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end`;
+const statusOf = (sql: Queryable, isRevoked = sql`k.revoked_at is not null`) => sql`
+  case when ${isRevoked} then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end`;
 
 /** Everything a request needs to know about its key. */
 export interface ApiKeyLookup {
@@ -30,11 +30,10 @@ export interface ApiKeyLookup {
   readonly role: ApiKeyRole;
   /** Separated by spaces: parsing an array on every request costs more than splitting each distinct value once. */
   readonly scopes: string;
+  /** Without the revocation of a key whose creator has left: isCreatorActive says that, and names the cause. */
   readonly status: ApiKeyStatus;
   readonly expiresAt: Date | null;
   readonly isCreatorActive: boolean;
-  /** Whether its creator may still manage the workspace, as creating a key requires. */
-  readonly isCreatorManager: boolean;
   readonly tier: Tier;
 }
 
@@ -46,11 +45,11 @@ export async function findApiKeys(sql: Queryable, keyIds: readonly string[]): Pr
   const rows = await sql<ApiKeyLookup[]>`
     select k.key_id as "keyId", k.id, k.workspace_id as "workspaceId", k.name, k.secret_hash as "secretHash", k.role,
       array_to_string(k.scopes, ' ') as scopes, k.expires_at as "expiresAt", w.tier,
-      ${statusOf(sql)} as status,
-      m.user_id is not null as "isCreatorActive", coalesce(m.role in ('owner', 'admin'), false) as "isCreatorManager"
+      ${statusOf(sql, sql`k.revoked_at is not null and k.revoked_at is distinct from m.ended_at`)} as status,
+      (m.user_id is not null and m.ended_at is null) as "isCreatorActive"
     from api_keys k
     join workspaces w on w.id = k.workspace_id
-    left join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by and m.ended_at is null
+    left join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
     where k.key_id = any(${keyIds as string[]})`;
   return new Map(rows.map((row) => [row.keyId, row]));
 }

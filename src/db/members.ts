@@ -1,6 +1,6 @@
 // The users and members tables: people, and the workspaces they belong to.
 import type { Tier } from '../tiers.ts';
-import type { Queryable } from './connect.ts';
+import type { Queryable, Transaction } from './connect.ts';
 
 export const MEMBER_ROLES = ['owner', 'admin', 'member'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
@@ -47,12 +47,33 @@ export async function upsertMember(
     on conflict (workspace_id, user_id) do update set role = excluded.role, ended_at = null`;
 }
 
-/** Ends a membership; the keys its user made are refused from the next request on. @returns whether there was one. */
-export async function endMember(sql: Queryable, workspaceId: string, userId: string): Promise<boolean> {
-  const rows = await sql`
+/**
+ * Ends a membership and revokes every key that its user created in the workspace. Two statements, because the second
+ * must see a key whose creation the first has waited for (lockMember).
+ * @returns how many keys were revoked now
+ */
+export async function endMember(transaction: Transaction, workspaceId: string, userId: string): Promise<number> {
+  await transaction`
     update members set ended_at = now()
-    where workspace_id = ${workspaceId} and user_id = ${userId} and ended_at is null returning user_id`;
-  return rows.length > 0;
+    where workspace_id = ${workspaceId} and user_id = ${userId} and ended_at is null`;
+  const revoked = await transaction`
+    update api_keys k set revoked_at = m.ended_at
+    from members m
+    where k.workspace_id = ${workspaceId} and k.created_by = ${userId} and k.revoked_at is null
+      and m.workspace_id = k.workspace_id and m.user_id = k.created_by and m.ended_at is not null`;
+  return revoked.count;
+}
+
+/** The role of a member, who keeps it until the transaction ends; null: not a member. */
+export async function lockMember(
+  transaction: Transaction,
+  workspaceId: string,
+  userId: string,
+): Promise<MemberRole | null> {
+  const [row] = await transaction<{ role: MemberRole }[]>`
+    select role from members
+    where workspace_id = ${workspaceId} and user_id = ${userId} and ended_at is null for share`;
+  return row?.role ?? null;
 }
 
 /** The membership of the user with this `sub`; null: not a member, or no such workspace. */

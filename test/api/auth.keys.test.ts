@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateApiKey, parseApiKey } from '../../src/api/http/auth/keyFormat.ts';
 import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
 import type { ApiKeyScope } from '../../src/db/apiKeys.ts';
+import { MEMBER_ROLES } from '../../src/db/members.ts';
 import { createAuthApp } from '../support/authApp.ts';
 import type { AuthApp, Tenant } from '../support/authApp.ts';
 import { eventually } from '../support/eventually.ts';
@@ -169,7 +170,39 @@ describe('a request without a valid key', () => {
     await tenant.leave(admin.userId);
     const message = 'API key creator is no longer a workspace member';
     await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_CREATOR_INACTIVE', message);
-    await tenant.member('leaving@example.com', 'member');
+  });
+
+  it('is told that a key was revoked once its creator, who had left, is a member again', async () => {
+    const admin = await tenant.member('returning@example.com', 'admin');
+    const { apiKey, id } = (await tenant.create({ name: 'of one who returns' }, admin.token)).json<Created>();
+    await tenant.leave(admin.userId);
+    await tenant.member('returning@example.com', 'admin');
+    await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_REVOKED', 'API key has been revoked');
+    const { data } = (await tenant.list()).json<{ data: { id: string; status: string }[] }>();
+    expect(data.find((key) => key.id === id)).toMatchObject({ status: 'revoked' });
+    const { apiKey: fresh } = (await tenant.create({ name: 'made after the return' }, admin.token)).json<Created>();
+    expect((await probe(fresh)).statusCode).toBe(200);
+  });
+
+  it('is told of a revoke or an expiry that came before its creator left', async () => {
+    const admin = await tenant.member('early@example.com', 'admin');
+    const make = async () => (await tenant.create({ name: 'early' }, admin.token)).json<Created>();
+    const [revoked, expired] = [await make(), await make()];
+    await tenant.revoke(revoked.id);
+    await auth.database.sql`update api_keys set expires_at = now() - interval '1 hour' where id = ${expired.id}`;
+    await tenant.leave(admin.userId);
+    await expectRefusal({ 'x-api-key': revoked.apiKey }, 'API_KEY_REVOKED', 'API key has been revoked');
+    await expectRefusal({ 'x-api-key': expired.apiKey }, 'API_KEY_EXPIRED', 'API key has expired');
+    await tenant.member('early@example.com', 'admin');
+    await expectRefusal({ 'x-api-key': expired.apiKey }, 'API_KEY_REVOKED', 'API key has been revoked');
+  });
+
+  it('is refused only in the workspace that the creator of the key has left', async () => {
+    const elsewhere = await auth.tenant('pro');
+    const admin = await tenant.member('of-two@example.com', 'admin');
+    await elsewhere.member('of-two@example.com', 'admin');
+    const { apiKey } = (await elsewhere.create({ name: 'elsewhere' }, admin.token)).json<Created>();
+    await tenant.leave(admin.userId);
     expect((await probe(apiKey)).statusCode).toBe(200);
   });
 
@@ -222,18 +255,14 @@ describe('authorization', () => {
     expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_ROLE', requiredRole: 'member', role: 'viewer' });
   });
 
-  it('lets a key only read while its creator may not manage the workspace, and write when they may again', async () => {
-    const { token } = await tenant.member('climber@example.com', 'admin');
-    const { apiKey } = (await tenant.create({ name: 'climber' }, token)).json<Created>();
+  it.each(MEMBER_ROLES)('keeps a member key a member while its creator is an active %s', async (role) => {
+    const { token } = await tenant.member(`now-${role}@example.com`, 'admin');
+    const { apiKey, id } = (await tenant.create({ name: 'climber' }, token)).json<Created>();
+    await tenant.member(`now-${role}@example.com`, role);
     expect((await write(apiKey, 'backtests_write')).statusCode).toBe(200);
-    await tenant.member('climber@example.com', 'member');
-    expect((await write(apiKey, 'backtests_write')).json()).toMatchObject({
-      code: 'INSUFFICIENT_ROLE',
-      role: 'viewer',
-    });
-    expect((await probe(apiKey, '/probe/backtests_read')).statusCode).toBe(200);
-    await tenant.member('climber@example.com', 'owner');
-    expect((await write(apiKey, 'backtests_write')).statusCode).toBe(200);
+    expect((await probe(apiKey)).json()).toMatchObject({ role: 'member' });
+    const { data } = (await tenant.list()).json<{ data: { id: string; role: string }[] }>();
+    expect(data.find((key) => key.id === id)).toMatchObject({ role: 'member' });
   });
 
   it('allows a member key to call write endpoints', async () => {

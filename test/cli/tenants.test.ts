@@ -145,6 +145,27 @@ describe('token and member', () => {
     expect(row.ended_at).not.toBeNull();
   });
 
+  it('revokes every key of a person whose membership ends, and of nobody else, and says how many', async () => {
+    const tenant = await makeTenant(database.sql, 'pro');
+    const { workspaceId: id } = tenant;
+    const set = (role: string) => ['member', 'set', '--workspace', id, '--email', 'left@example.com', '--role', role];
+    await json(...set('admin'));
+    const create = ['keys', 'create', '--workspace', id, '--name'];
+    await json(...create, 'first', '--email', 'left@example.com');
+    await json(...create, 'second', '--email', 'left@example.com');
+    await json(...create, 'of the owner');
+    expect(await json(...set('none'))).toMatchObject({ role: 'none', revokedKeys: 2 });
+    await json(...set('admin'));
+    const { data } = await json<{ data: { name: string; status: string }[] }>('keys', 'list', '--workspace', id);
+    expect(data.map((key) => `${key.name}: ${key.status}`)).toEqual([
+      'of the owner: active',
+      'second: revoked',
+      'first: revoked',
+    ]);
+    const { stdout } = await run(...set('none'));
+    expect(stdout).toBe('left@example.com is no longer a member. No API key had to be revoked.\n');
+  });
+
   it('refuses one subject for two people', async () => {
     const { workspaceId: id } = await makeTenant(database.sql);
     const set = (email: string) =>

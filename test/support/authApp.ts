@@ -74,7 +74,7 @@ export async function createAuthApp(env: Record<string, string> = {}): Promise<A
       ownerId,
       token,
       member,
-      leave: async (userId) => void (await endMember(sql, workspaceId, userId)),
+      leave: async (userId) => void (await sql.begin((transaction) => endMember(transaction, workspaceId, userId))),
       create: (body, by) => app.inject({ method: 'POST', url, headers: bearer(by), payload: body }),
       list: (by) => app.inject({ url, headers: bearer(by) }),
       revoke: (id, by) => app.inject({ method: 'DELETE', url: `${url}/${id}`, headers: bearer(by) }),

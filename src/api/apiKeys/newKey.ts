@@ -1,8 +1,9 @@
 // Creates an API key. The workspace is locked while its keys are counted, so that concurrent creates cannot exceed the
-// quota.
+// quota, and the creator's membership, so that no key outlives it.
 import { activeApiKeys, insertApiKey } from '../../db/apiKeys.ts';
 import type { ApiKeyRole, ApiKeyScope } from '../../db/apiKeys.ts';
-import type { Queryable, Sql } from '../../db/connect.ts';
+import type { Queryable, Sql, Transaction } from '../../db/connect.ts';
+import { lockMember, MANAGING_ROLES } from '../../db/members.ts';
 import { findWorkspace, lockWorkspace } from '../../db/workspaces.ts';
 import type { Workspace } from '../../db/workspaces.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
@@ -37,7 +38,8 @@ interface CreatedKey {
 
 /**
  * Creates a key.
- * @throws ProblemError 403 API_KEY_LIMIT_REACHED; 404 when there is no such workspace.
+ * @throws ProblemError 403 API_KEY_LIMIT_REACHED, or INSUFFICIENT_ROLE when the creator may no longer manage the
+ *   workspace; 404 when there is no such workspace, or the creator has left it.
  */
 export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest): Promise<CreatedKey> {
   // Checked before hashing too, so that a full workspace does not cost an argon2 hash; the count below decides.
@@ -46,6 +48,7 @@ export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest)
   const secretHash = await secrets.hash(generated.secret);
   const inserted = await sql.begin(async (transaction) => {
     await requireRoom(transaction, await lockWorkspace(transaction, request.workspaceId));
+    await requireManager(transaction, request);
     return insertApiKey(transaction, {
       ...request,
       createdBy: request.userId,
@@ -65,6 +68,17 @@ export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest)
     createdAt: inserted.createdAt.toISOString(),
     apiKey: generated.apiKey,
   };
+}
+
+/** The caller's role was checked before the key was hashed, and may have changed since. */
+async function requireManager(transaction: Transaction, { workspaceId, userId }: KeyRequest): Promise<void> {
+  const role = await lockMember(transaction, workspaceId, userId);
+  if (role === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
+  if (MANAGING_ROLES.includes(role)) return;
+  throw problem('INSUFFICIENT_ROLE', {
+    message: `Insufficient role. Creating an API key requires a workspace ${MANAGING_ROLES.join(' or ')}.`,
+    extras: { requiredRoles: MANAGING_ROLES, role },
+  });
 }
 
 /** @throws API_KEY_LIMIT_REACHED; NOT_FOUND when there is no such workspace */

@@ -66,7 +66,7 @@ export const PROBLEMS = {
     status: 401,
     title: 'The creator of the API key has left the workspace',
     retryable: false,
-    help: 'A key stands for its creator; when the membership ends the key stops working.',
+    help: 'A key stands for its creator; when the membership ends, the key is revoked. Create another key.',
   },
   JWT_INVALID: {
     status: 401,

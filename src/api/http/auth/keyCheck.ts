@@ -68,8 +68,7 @@ export async function checkKey(request: FastifyRequest, parts: KeyCheckParts): P
     keyId: parsed.keyId,
     apiKeyId: row.id,
     name: row.name,
-    // A key can do no more than its creator: if they may no longer manage the workspace, it only reads.
-    role: row.isCreatorManager ? row.role : 'viewer',
+    role: row.role,
     scopes: scopeSet(row.scopes),
     tier: row.tier,
     expiresAt: row.expiresAt,
