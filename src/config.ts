@@ -24,6 +24,20 @@ const wholeNumber = (min: number, max: number) => {
   return z.coerce.number(message).int(message).min(min, message).max(max, message);
 };
 const choice = <const V extends readonly string[]>(values: V) => z.enum(values, `give one of ${values.join(', ')}`);
+const API_PATHS = /\/(public|workspaces|docs|mcp)(\/|$)/;
+
+/** An address that paths are appended to. The result has no slash at the end. */
+const publicAddress = () =>
+  webAddress()
+    .transform((text) => new URL(text))
+    .refine(
+      ({ search, hash }) => search === '' && hash === '',
+      'give an address without ? and #, to which paths can be appended',
+    )
+    .refine(({ username, password }) => username === '' && password === '', 'leave out the user and the password')
+    .refine(({ pathname }) => !API_PATHS.test(pathname), 'end the address before /public, /workspaces, /docs or /mcp')
+    .transform((url) => url.href.replace(/\/+$/, ''));
+
 const webAddress = () => z.url({ protocol: /^https?$/, error: 'give an address that begins with http:// or https://' });
 
 /** Whether postgres.js can read the address: it decodes each part. */
@@ -65,7 +79,12 @@ const Environment = z.object({
     .describe('Key set of your identity provider; default: none, only tokens that `candlepool token` signs.'),
   AUTH_ISSUER: z.string().min(1).default('candlepool').describe('The `iss` that a management token must carry.'),
   AUTH_AUDIENCE: z.string().min(1).default('candlepool').describe('The `aud` that a management token must carry.'),
-  PUBLIC_URL: webAddress().optional().describe('Base address in links; default: the address the request came to.'),
+  PUBLIC_URL: publicAddress()
+    .optional()
+    .describe(
+      'Address under which clients reach the API, such as `https://example.com/candlepool`: links begin with it; ' +
+        'default: links are paths at the address the request came to.',
+    ),
   TRUSTED_PROXIES: z
     .string()
     .regex(/^[\w.:/]+( *, *[\w.:/]+)*$/, 'must be addresses or networks, separated by commas')
@@ -159,7 +178,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     workerThreads: values.WORKER_THREADS,
     logLevel: values.LOG_LEVEL,
     auth: { jwksUrl: values.AUTH_JWKS_URL, issuer: values.AUTH_ISSUER, audience: values.AUTH_AUDIENCE },
-    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    publicUrl: values.PUBLIC_URL,
     metricsToken: values.METRICS_TOKEN,
     trustedProxies: values.TRUSTED_PROXIES ?? false,
     rateLimits: values.RATE_LIMITS === 'on',
@@ -170,7 +189,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 
 /** A value as a message may show it: without passwords and tokens. */
 const shownValue = (name: string, value: string): string =>
-  name === 'METRICS_TOKEN' ? '…' : name === 'DATABASE_URL' ? value.replace(/^(\w+:\/*)?.*@/s, '$1…@') : value;
+  name === 'METRICS_TOKEN' ? '…' : name.endsWith('_URL') ? value.replace(/^(\w+:\/*)?.*@/s, '$1…@') : value;
 
 /** The environment of a process that works on the same database and files as this one. */
 export function environmentOf(config: Config, databaseUrl: string): NodeJS.ProcessEnv {
@@ -183,7 +202,14 @@ export function environmentOf(config: Config, databaseUrl: string): NodeJS.Proce
  * errors are logged.
  */
 export function isolatedEnvironment(dataDir: string): NodeJS.ProcessEnv {
-  return { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, LOG_LEVEL: process.env.LOG_LEVEL || 'error' };
+  return {
+    ...process.env,
+    DATABASE_URL: '',
+    DATA_DIR: dataDir,
+    // Links lead to the process that answers, not to the service that this environment is for.
+    PUBLIC_URL: '',
+    LOG_LEVEL: process.env.LOG_LEVEL || 'error',
+  };
 }
 
 /** The environment of a database server: where programs are found, and no locale that could color its messages. */

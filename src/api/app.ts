@@ -78,7 +78,7 @@ export async function buildApp(
   drainGracefully(app);
   await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
   await compressAnswers(app);
-  await describeRoutes(app);
+  await describeRoutes(app, services.config);
   limitRates(app, services);
   forgetOldAnswers(app, services);
   if (authenticatedAs) trustForwardedRequests(app, authenticatedAs);
@@ -133,9 +133,9 @@ function authenticateCallers(app: App, services: Services): void {
 /** Every route of the service, by hand and in reading order. */
 async function registerRoutes(app: App, services: Services): Promise<void> {
   await healthRoutes(app, services);
-  await manifestRoutes(app);
+  await manifestRoutes(app, services);
   await workspaceRoutes(app, services);
-  await authoringPackRoutes(app);
+  await authoringPackRoutes(app, services);
   await capabilitiesRoutes(app, services);
   await templateRoutes(app, services);
   await strategyRoutes(app, services);
@@ -146,5 +146,5 @@ async function registerRoutes(app: App, services: Services): Promise<void> {
   await apiKeyRoutes(app, services);
   await mcpRoutes(app, services);
   openapiRoute(app);
-  docsRoutes(app);
+  docsRoutes(app, services);
 }

@@ -57,7 +57,7 @@ async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   if (predecessor !== undefined) await waitForDatabase(database.url, lifetime.signal, log);
   // Takes over the port of its predecessor: with `--port 0`, the system chose it.
   const api = await prepared.listen(predecessor?.port ?? config.port, lifetime.signal);
-  if (!options.supervised) announce(api.url, options.json ?? false);
+  if (!options.supervised) announce(api.url, config, options.json ?? false);
   else sayReady(api);
   await runUntilStopped(lifetime, stack, log);
 }

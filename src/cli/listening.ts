@@ -48,9 +48,10 @@ export async function requireFreePort({ host, port }: Config): Promise<void> {
 const FOREIGN_HOST: ReadonlySet<string | undefined> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** One line of JSON for programs, or the address and how to get a key for people. */
-export function announce(url: string, isJson: boolean): void {
-  if (isJson) return printJson({ event: 'ready', url });
-  printLine(`Candlepool runs at ${url}   (guides and API reference: ${url}/docs)`);
+export function announce(url: string, { publicUrl }: Config, isJson: boolean): void {
+  if (isJson) return printJson({ event: 'ready', url, ...(publicUrl !== undefined && { publicUrl }) });
+  printLine(`Candlepool runs at ${url}   (guides and API reference: ${publicUrl ?? url}/docs)`);
+  if (publicUrl !== undefined) printLine(`Links lead to ${publicUrl}, the PUBLIC_URL of this environment.`);
   const command = databaseCommandName();
   printLine(`Create a key:  ${command} workspace create --name mine`);
   printLine(`               ${command} keys create --workspace <id> --name first`);

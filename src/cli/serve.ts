@@ -62,7 +62,7 @@ async function serve(options: ListenOptions, lifetime: Lifetime): Promise<void> 
     },
   };
   lifetime.signal.addEventListener('abort', () => ready.reject(lifetime.signal.reason as Error), { once: true });
-  announce(await ready.promise, options.json ?? false);
+  announce(await ready.promise, config, options.json ?? false);
   await runUntilStopped(lifetime, opened, log);
 }
 

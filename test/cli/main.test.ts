@@ -109,6 +109,20 @@ it('says what an invalid environment variable may be', async () => {
   );
 });
 
+it.each([
+  ['https://example.com/?tenant=1', 'PUBLIC_URL=https://example.com/?tenant=1: give an address without ? and #'],
+  ['https://example.com/#top', 'PUBLIC_URL=https://example.com/#top: give an address without ? and #'],
+  ['https://me:secret@example.com', 'PUBLIC_URL=https://…@example.com: leave out the user and the password'],
+  ['https://example.com/public/v1', 'PUBLIC_URL=https://example.com/public/v1: end the address before /public'],
+  ['ftp://example.com', 'PUBLIC_URL=ftp://example.com: give an address that begins with http:// or https://'],
+  ['https://', 'PUBLIC_URL=https://: give an address that begins with http:// or https://'],
+  ['example.com/candlepool', 'PUBLIC_URL=example.com/candlepool: give an address that begins with http:// or https://'],
+])('refuses to start with PUBLIC_URL=%s, and says what is wrong', async (PUBLIC_URL, message) => {
+  const { code, stderr } = await runCommand(['serve'], { PUBLIC_URL });
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});
+
 it('answers mcp without a key as wrong usage', async () => {
   const { code, stderr } = await runCommand(['mcp'], { CANDLEPOOL_API_KEY: '' });
   expect([code, stderr]).toEqual([2, expect.stringContaining('Set CANDLEPOOL_API_KEY or pass --key')]);

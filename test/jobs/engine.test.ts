@@ -105,7 +105,7 @@ describe('candlepool worker', () => {
     await settled(sql);
     const stored = (await findBacktest(sql, workspace.workspaceId, id))!;
     expect(stored.error).toBeNull();
-    const body = detailBody(stored);
+    const body = detailBody(stored, { publicUrl: undefined });
     const summary = { ...stored.summary, ...decodeDetail(stored.detail!).summary };
     expect(canonicalJson(summary)).toBe(expected.summary);
     // Answers say the same in their own way.

@@ -5,6 +5,7 @@ import { MANAGING_ROLES } from '../../db/members.ts';
 import { requireMember } from '../http/auth/authentication.ts';
 import { apiKeyAnswer } from './keyAnswer.ts';
 import { createKey } from './newKey.ts';
+import { linkTo } from '../http/links.ts';
 import { problem } from '../http/problems.ts';
 import {
   BODY_PROBLEMS,
@@ -107,7 +108,7 @@ function listRoute(app: App, { sql }: Services): void {
   );
 }
 
-function createRoute(app: App, { sql }: Services): void {
+function createRoute(app: App, { sql, config }: Services): void {
   app.post(
     '/workspaces/:workspaceId/api-keys',
     {
@@ -132,7 +133,7 @@ function createRoute(app: App, { sql }: Services): void {
         scopes: [...new Set(scopes)],
         expiresAt: expiresAt ? new Date(expiresAt) : null,
       });
-      reply.code(201).header('location', `/workspaces/${workspaceId}/api-keys/${created.id}`);
+      reply.code(201).header('location', linkTo(config, `/workspaces/${workspaceId}/api-keys/${created.id}`));
       // A plaintext key must not stay in any cache.
       reply.header('cache-control', 'no-store');
       return { ...created, scopes: [...created.scopes] };

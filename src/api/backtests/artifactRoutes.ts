@@ -22,6 +22,7 @@ import { sendRows } from '../http/csvPages.ts';
 import { clientGone, waitFor } from '../http/waiting.ts';
 import { setFileHeaders, fileContents } from '../http/files.ts';
 import { answerAfter } from '../http/idempotency.ts';
+import { linkTo, type PublicAddress } from '../http/links.ts';
 import { problem } from '../http/problems.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import { ArtifactQuery, readArtifactRequest } from './artifactRequest.ts';
@@ -87,16 +88,17 @@ const ArtifactResponse = {
 interface Rerunning {
   readonly app: App;
   readonly sql: Sql;
+  readonly config: PublicAddress;
 }
 
 export function artifactRoutes(app: App, services: Services): void {
-  const rerunning = { app, sql: services.sql };
+  const rerunning = { app, sql: services.sql, config: services.config };
   artifactRoute(rerunning);
   verifyRoute(rerunning, services);
 }
 
 function artifactRoute(rerunning: Rerunning): void {
-  const { app, sql } = rerunning;
+  const { app, sql, config } = rerunning;
   app.get(
     `${BACKTESTS}/:id/artifacts/:name`,
     {
@@ -119,7 +121,7 @@ function artifactRoute(rerunning: Rerunning): void {
       if (name === 'trades' && !withValues) {
         const parts = decodeTrades((await readTrades(sql, backtest.id))!);
         setArtifactHeaders(reply, backtest.id, name, format);
-        return sendRows(reply, request.url, inTurns(encodeStoredTrades(parts, format)), page);
+        return sendRows(reply, linkTo(config, request.url), inTurns(encodeStoredTrades(parts, format)), page);
       }
       const wanted = { kind: 'artifact', name, format, engine: ENGINE_VERSION } as const;
       const kept = await findKeptRerun(sql, backtest.id, wanted);
@@ -128,7 +130,7 @@ function artifactRoute(rerunning: Rerunning): void {
       const { notice } = requireOutcome(await awaitRerun(rerunning, id, reply));
       if (notice !== null) reply.header(NOTICE_HEADER, notice.message);
       setArtifactHeaders(reply, backtest.id, name, format);
-      return sendRows(reply, request.url, inTurns(readRerunChunks(sql, id)), page);
+      return sendRows(reply, linkTo(config, request.url), inTurns(readRerunChunks(sql, id)), page);
     },
   );
 }

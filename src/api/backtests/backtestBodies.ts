@@ -6,6 +6,7 @@ import type { BacktestRow } from '../../db/backtestLists.ts';
 import type { Backtest, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/runStatus.ts';
 import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail, shownSummary } from '../../engine/index.ts';
+import { linksTo, linkTo, type PublicAddress } from '../http/links.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import type { BacktestDetail, BacktestRow as RowShape, Progress } from './backtestSchemas.ts';
 
@@ -21,15 +22,15 @@ export function rowBody({ isCached, createdAt, startedAt, finishedAt, ...row }: 
   };
 }
 
-export function linksOf(id: string): Record<string, string> {
+export function linksOf(address: PublicAddress, id: string): Record<string, string> {
   const self = `${BACKTESTS}/${id}`;
-  return {
+  return linksTo(address, {
     self,
     events: `${self}/events`,
     cancel: `${self}/cancel`,
     verify: `${self}/verify`,
     robustness: `${self}/robustness`,
-  };
+  });
 }
 
 /** `pct` is a fraction from 0 to 1. */
@@ -60,7 +61,7 @@ export function readFirstOf({ result, error }: { readonly result: unknown; reado
   return ['/status', error ? '/error' : '/progress'];
 }
 
-export function detailBody(backtest: Backtest): BacktestDetail {
+export function detailBody(backtest: Backtest, address: PublicAddress): BacktestDetail {
   const { id, status, strategyId, strategyVersionId, config } = backtest;
   const detail = backtest.detail && decodeDetail(backtest.detail);
   return {
@@ -80,8 +81,8 @@ export function detailBody(backtest: Backtest): BacktestDetail {
     warnings: detail === null ? [] : detail.warnings.map((warning) => ({ ...warning })),
     error: backtest.error as BacktestDetail['error'],
     effectiveSettings: detail && settingsOf(backtest, detail),
-    result: detail && resultBody(id, shownSummary({ ...detail.summary, ...backtest.summary })),
-    links: linksOf(id),
+    result: detail && resultBody(address, id, shownSummary({ ...detail.summary, ...backtest.summary })),
+    links: linksOf(address, id),
   };
 }
 
@@ -90,8 +91,12 @@ function settingsOf({ settings, defaults, config }: Backtest, { resolvedConfig, 
   return runSettings({ settings: settings ?? {}, defaults }, config, resolvedConfig, warmupBars ?? null);
 }
 
-function resultBody(id: string, summaryJson: Record<string, unknown>): BacktestDetail['result'] {
-  const urlOf = (name: string): string => `${BACKTESTS}/${id}/artifacts/${name}`;
+function resultBody(
+  address: PublicAddress,
+  id: string,
+  summaryJson: Record<string, unknown>,
+): BacktestDetail['result'] {
+  const urlOf = (name: string): string => linkTo(address, `${BACKTESTS}/${id}/artifacts/${name}`);
   return {
     summaryJson,
     artifactUrls: Object.fromEntries(ARTIFACT_NAMES.map((name) => [name, urlOf(name)])),

@@ -91,7 +91,7 @@ function createRoutes(app: App, services: Services): void {
         const [version] = await findVersions(tx, caller.workspaceId, [body.strategyVersionId]);
         const check = new BacktestCheck(services.catalog, caller);
         const item = await check.accept(requireReady(version, body.strategyVersionId), body.config);
-        return queueOne(tx, requestKey, caller, item);
+        return queueOne(tx, requestKey, caller, item, services.config);
       });
     },
   );
@@ -171,7 +171,7 @@ function listRoute(app: App, { sql }: Services): void {
   );
 }
 
-function detailRoute(app: App, { sql }: Services): void {
+function detailRoute(app: App, { sql, config }: Services): void {
   app.get(
     `${BACKTESTS}/:id`,
     {
@@ -189,7 +189,7 @@ function detailRoute(app: App, { sql }: Services): void {
       const { caller, params, query } = request;
       const id = pathId(params.id, 'backtest');
       if (query.wait > 0) await waitUntilEnded(app, sql, caller, id, query.wait * 1_000, reply);
-      const body = viewOf(query, detailBody(await requireBacktest(sql, caller, id)), agentView);
+      const body = viewOf(query, detailBody(await requireBacktest(sql, caller, id), config), agentView);
       // Terminal states never change, so neither does their tag; for others, an equal tag means that nothing has
       // changed.
       return sendTagged(request, reply, tagged(JSON.stringify(body))) as never;
@@ -215,12 +215,12 @@ function cancelRoute(app: App, services: Services): void {
     async (request, reply) => {
       const { caller, params } = request;
       const id = pathId(params.id, 'backtest');
-      return answerAfter(services, request, reply, () => cancel(app, services.sql, caller, id, reply));
+      return answerAfter(services, request, reply, () => cancel(app, services, caller, id, reply));
     },
   );
 }
 
-async function cancel(app: App, sql: Sql, caller: Caller, id: string, reply: FastifyReply) {
+async function cancel(app: App, { sql, config }: Services, caller: Caller, id: string, reply: FastifyReply) {
   const outcome = await cancelBacktest(sql, caller.workspaceId, id);
   if (outcome === undefined) throw notFound('backtest', id);
   if (outcome === 'terminal') {
@@ -232,7 +232,7 @@ async function cancel(app: App, sql: Sql, caller: Caller, id: string, reply: Fas
     await notify(sql, 'cancel', [id]);
     await waitUntilEnded(app, sql, caller, id, CANCEL_WAIT_MS, reply);
   }
-  return detailBody(await requireBacktest(sql, caller, id));
+  return detailBody(await requireBacktest(sql, caller, id), config);
 }
 
 const waitUntilEnded = (app: App, sql: Sql, caller: Caller, id: string, timeoutMs: number, reply: FastifyReply) =>

@@ -6,6 +6,7 @@ import type { Transaction } from '../../db/connect.ts';
 import { enqueueBacktests } from '../../jobs/enqueue.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
+import type { PublicAddress } from '../http/links.ts';
 import { problem, type ProblemError } from '../http/problems.ts';
 import { BACKTESTS, linksOf } from './backtestBodies.ts';
 
@@ -89,7 +90,13 @@ function requireResultRoom(tier: Tier, limitName: keyof typeof RESULTS, usage: n
  * Puts an accepted backtest on the queue.
  * @throws QUEUE_FULL, TIER_LIMIT_REACHED when there is no room for its result
  */
-export async function queueOne(tx: Transaction, requestKey: Buffer | null, caller: Caller, item: NewBacktest) {
+export async function queueOne(
+  tx: Transaction,
+  requestKey: Buffer | null,
+  caller: Caller,
+  item: NewBacktest,
+  address: PublicAddress,
+) {
   const room = await roomOf(tx, caller);
   if (room.left < 1) throw backtestQueueFull(caller.tier, room.open);
   const [{ id, createdAt }] = await enqueueBacktests(tx, caller.workspaceId, [item], requestKey);
@@ -103,7 +110,7 @@ export async function queueOne(tx: Transaction, requestKey: Buffer | null, calle
       strategyVersionId,
       createdAt: createdAt.toISOString(),
       config: { ...config },
-      links: linksOf(id),
+      links: linksOf(address, id),
     },
     location: `${BACKTESTS}/${id}`,
   };

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { CheckRow, Sweep } from '../../db/sweeps.ts';
 import type { RobustnessSpec } from '../../engine/index.ts';
+import { linksTo, type PublicAddress } from '../http/links.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
 import { toSignificant } from '../http/significant.ts';
@@ -9,7 +10,11 @@ import { BACKTESTS } from './backtestBodies.ts';
 import type { CheckRow as RowShape, RobustnessCheck } from './robustnessSchemas.ts';
 
 /** @param check its `indexes` count steps, most of which are a run. */
-export function robustnessBody(check: Sweep, backtestId: string): RobustnessCheck & { result: object | null } {
+export function robustnessBody(
+  check: Sweep,
+  backtestId: string,
+  address: PublicAddress,
+): RobustnessCheck & { result: object | null } {
   const { id, status, spec, indexes, indexesDone, error, result } = check;
   const { robustness } = spec as { robustness: RobustnessSpec };
   return {
@@ -27,24 +32,25 @@ export function robustnessBody(check: Sweep, backtestId: string): RobustnessChec
     },
     error: error as RobustnessCheck['error'],
     result: result && { ...result },
-    links: checkLinks(id, backtestId),
+    links: checkLinks(address, id, backtestId),
   };
 }
 
-export const checkRowBody = (row: CheckRow, backtestId: string): z.input<typeof RowShape> => ({
+export const checkRowBody = (row: CheckRow, backtestId: string, address: PublicAddress): z.input<typeof RowShape> => ({
   ...row,
   backtestId,
   createdAt: row.createdAt.toISOString(),
   startedAt: isoOrNull(row.startedAt),
   finishedAt: isoOrNull(row.finishedAt),
   spec: { ...row.spec },
-  links: checkLinks(row.id, backtestId),
+  links: checkLinks(address, row.id, backtestId),
 });
 
-function checkLinks(id: string, backtestId: string): Record<string, string> {
-  const backtest = `${BACKTESTS}/${backtestId}`;
-  const self = `${backtest}/robustness/${id}`;
-  return { self, cancel: `${self}/cancel`, backtest };
+export const checkPath = (id: string, backtestId: string): string => `${BACKTESTS}/${backtestId}/robustness/${id}`;
+
+function checkLinks(address: PublicAddress, id: string, backtestId: string): Record<string, string> {
+  const self = checkPath(id, backtestId);
+  return linksTo(address, { self, cancel: `${self}/cancel`, backtest: `${BACKTESTS}/${backtestId}` });
 }
 
 /** At most `maxBytes` of JSON in UTF-8: the verdict, the findings, then the analyses, as many as fit. */

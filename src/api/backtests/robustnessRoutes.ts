@@ -22,7 +22,7 @@ import { pageOf, paginate } from '../http/pagination.ts';
 import type { App, Services } from '../services.ts';
 import { acceptCheck } from './acceptRobustness.ts';
 import { BACKTESTS } from './backtestBodies.ts';
-import { checkRowBody, robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
+import { checkPath, checkRowBody, robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
 import {
   CheckListQuery,
   CheckRow,
@@ -75,8 +75,8 @@ function createRoute(app: App, services: Services): void {
       const backtestId = pathId(params.id, 'backtest');
       const queued = await answerOnce<ReturnType<typeof robustnessBody>>(services, request, reply, async (tx, key) => {
         const check = await acceptCheck(tx, caller, backtestId, request.body ?? RobustnessBody.parse({}));
-        const body = robustnessBody(await queueSweep(tx, key, caller, check), backtestId);
-        return { status: 201, body, location: body.links.self };
+        const body = robustnessBody(await queueSweep(tx, key, caller, check), backtestId, services.config);
+        return { status: 201, body, location: checkPath(body.id, backtestId) };
       });
       // An answer that was sent already, such as a replayed refusal, has no check to wait for.
       if (reply.sent || reply.statusCode !== 201) return queued;
@@ -88,7 +88,7 @@ function createRoute(app: App, services: Services): void {
   );
 }
 
-function listRoute(app: App, { sql }: Services): void {
+function listRoute(app: App, { sql, config }: Services): void {
   app.get(
     `${BACKTESTS}/:id/robustness`,
     {
@@ -108,7 +108,7 @@ function listRoute(app: App, { sql }: Services): void {
         throw notFound('backtest', backtestId);
       return paginate(
         query,
-        (row: StoredCheckRow) => checkRowBody(row, backtestId),
+        (row: StoredCheckRow) => checkRowBody(row, backtestId, config),
         (page) => listChecks(sql, caller.workspaceId, backtestId, query, page),
       );
     },
@@ -157,7 +157,7 @@ function cancelRoute(app: App, services: Services): void {
         const { caller, params } = request;
         const { backtestId, id } = idsOf(params);
         const cancelled = await cancelOpenSweep(tx, { caller, backtestId, id });
-        return { status: 200, body: robustnessBody(cancelled, backtestId) };
+        return { status: 200, body: robustnessBody(cancelled, backtestId, services.config) };
       }),
   );
 }
@@ -172,11 +172,11 @@ const idsOf = (params: z.infer<typeof CheckParams>): { readonly backtestId: stri
 /** The check once it is terminal or the time is up, in the requested view. */
 async function checkAfter(
   app: App,
-  { sql }: Services,
+  { sql, config }: Services,
   reply: FastifyReply,
   named: NamedSweep & { readonly backtestId: string },
   query: RobustnessQuery,
 ): Promise<object> {
   const check = await awaitSweep(app, sql, reply, named, query.wait);
-  return viewOf(query, robustnessBody(check, named.backtestId), robustnessAgentView);
+  return viewOf(query, robustnessBody(check, named.backtestId, config), robustnessAgentView);
 }

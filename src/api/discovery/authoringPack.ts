@@ -14,7 +14,8 @@ import { requireKey } from '../http/auth/authentication.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/routeSchemas.ts';
 import { problem } from '../http/problems.ts';
 import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
-import type { App } from '../services.ts';
+import { linksTo, type PublicAddress } from '../http/links.ts';
+import type { App, Services } from '../services.ts';
 import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
 import goldenCross from '../templates/goldenCross.ts';
 import { STRATEGY_MEMBERS } from './strategyMembers.ts';
@@ -45,14 +46,14 @@ type Kind = Language['strategyAst']['nodes'][number];
 
 const described = { tags: ['Discovery'], security: API_KEY_SECURITY, querystring: NoQuery };
 
-export async function authoringPackRoutes(app: App): Promise<void> {
+export async function authoringPackRoutes(app: App, { config }: Services): Promise<void> {
   const language = describeCapabilities();
-  packRoute(app, language);
+  packRoute(app, language, config);
   indicatorRoute(app, language);
   kindRoute(app, language);
 }
 
-function packRoute(app: App, language: Language): void {
+function packRoute(app: App, language: Language, address: PublicAddress): void {
   const kept = new Map<Tier, TaggedBody>();
   app.get(
     '/public/v1/authoring-pack',
@@ -67,7 +68,7 @@ function packRoute(app: App, language: Language): void {
     },
     async (request, reply) => {
       const { tier } = request.caller;
-      const answer = kept.get(tier) ?? tagged(JSON.stringify(authoringPack(language, tier)));
+      const answer = kept.get(tier) ?? tagged(JSON.stringify(authoringPack(language, tier, address)));
       kept.set(tier, answer);
       return sendTagged(request, reply, answer);
     },
@@ -129,7 +130,7 @@ function unknownName(what: string, given: string, names: readonly string[]): Err
   return problem('NOT_FOUND', { message: `There is no ${what} "${given}". ${advice}` });
 }
 
-function authoringPack(language: Language, tier: Tier): z.input<typeof Pack> {
+function authoringPack(language: Language, tier: Tier, address: PublicAddress): z.input<typeof Pack> {
   const { enums, operators } = language;
   return {
     about:
@@ -176,9 +177,11 @@ function authoringPack(language: Language, tier: Tier): z.input<typeof Pack> {
     indicators: language.indicators.map(({ id }) => id).join(' '),
     patterns: language.patterns.map(({ id }) => id).join(' '),
     more: {
-      indicator: '/public/v1/capabilities/indicators/{id}',
-      kind: '/public/v1/capabilities/kinds/{kind}',
-      capabilities: '/public/v1/capabilities?sections=indicators,patterns,enums,limits',
+      ...linksTo(address, {
+        indicator: '/public/v1/capabilities/indicators/{id}',
+        kind: '/public/v1/capabilities/kinds/{kind}',
+        capabilities: '/public/v1/capabilities?sections=indicators,patterns,enums,limits',
+      }),
       validate: 'POST /public/v1/strategies/validate says every issue at once, with patches.',
     },
   };

@@ -5,8 +5,9 @@ import { RUN_STATUSES, TERMINAL_STATUSES } from '../../db/runStatus.ts';
 import { ARTIFACT_NAMES } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
+import { linksTo, linkTo, type PublicAddress } from '../http/links.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/routeSchemas.ts';
-import type { App } from '../services.ts';
+import type { App, Services } from '../services.ts';
 
 const BASE = '/public/v1';
 
@@ -24,6 +25,10 @@ const Manifest = z
     name: z.string(),
     version: z.string(),
     description: z.string(),
+    baseUrl: z
+      .url()
+      .optional()
+      .meta({ description: 'What every path begins with, if the operator has set PUBLIC_URL.' }),
     authentication: Json,
     workflow: z.array(Step),
     protocols: Json,
@@ -70,10 +75,11 @@ const SEMANTICS = [
   'config.timeframe and config.signalInstrument win over the defaults of the strategy.',
 ];
 
-const MANIFEST: z.infer<typeof Manifest> = {
+const manifestOf = (address: PublicAddress): z.infer<typeof Manifest> => ({
   name: 'Candlepool',
   version: VERSION,
   description: 'Author trading strategies as JSON, have them validated, and run backtests of them.',
+  ...(address.publicUrl !== undefined && { baseUrl: address.publicUrl }),
   authentication: {
     header: 'x-api-key',
     alternative: 'Authorization: Bearer <API_KEY>',
@@ -94,11 +100,11 @@ const MANIFEST: z.infer<typeof Manifest> = {
     path: `${BASE}/backtests/{id}`,
     longPoll: '?wait=30 answers when the backtest is terminal, or after that many seconds (at most 60).',
     intervalSeconds: 2,
-    events: `${BASE}/backtests/{id}/events`,
+    events: linkTo(address, `${BASE}/backtests/{id}/events`),
   },
   results: {
     readFirst: ['result.summaryJson.strategyTrace', 'result.summaryJson.ruleStatsSummary'],
-    bounded: `${BASE}/backtests/{id}?view=agent&maxBytes=8000`,
+    bounded: linkTo(address, `${BASE}/backtests/{id}?view=agent&maxBytes=8000`),
     artifacts: ARTIFACT_NAMES,
   },
   semantics: SEMANTICS,
@@ -114,7 +120,7 @@ const MANIFEST: z.infer<typeof Manifest> = {
     advice: 'Check the status, then `code`; `retryable` says whether the same request may succeed later.',
     idempotency: 'Send Idempotency-Key with a POST to make it safe to repeat; the answer is kept for 24 hours.',
   },
-  links: {
+  links: linksTo(address, {
     openapi: `${BASE}/openapi.json`,
     docs: '/docs',
     workspace: `${BASE}/workspace`,
@@ -125,11 +131,11 @@ const MANIFEST: z.infer<typeof Manifest> = {
     backtests: `${BASE}/backtests`,
     sweeps: `${BASE}/sweeps`,
     marketData: `${BASE}/market-data`,
-  },
-};
+  }),
+});
 
-export async function manifestRoutes(app: App): Promise<void> {
-  const manifest = tagged(JSON.stringify(MANIFEST));
+export async function manifestRoutes(app: App, { config }: Services): Promise<void> {
+  const manifest = tagged(JSON.stringify(manifestOf(config)));
   app.get(
     BASE,
     {

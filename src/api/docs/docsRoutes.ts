@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { ROOT } from '../../config.ts';
 import { problem } from '../http/problems.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
-import type { App } from '../services.ts';
+import { linkTo, type PublicAddress } from '../http/links.ts';
+import type { App, Services } from '../services.ts';
 import { indexPage, markdownPage, type Page } from './docsPage.ts';
 
 /** In reading order; every file of docs/ that people read. */
@@ -36,19 +37,26 @@ export const PAGES: readonly Page[] = [
 ];
 const EXAMPLES: ReadonlySet<string> = new Set(['strategy.json', 'config.json', 'sweep.json']);
 
-/** The pages hold text and one style sheet; nothing runs, and nothing is fetched from elsewhere. */
-const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+/**
+ * The pages hold text and one style sheet; nothing runs, and nothing is fetched from elsewhere. A page that is read at
+ * another address than PUBLIC_URL has its style sheet from there.
+ */
+function policyOf({ publicUrl }: PublicAddress): string {
+  const own = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
+  return `default-src 'none'; style-src ${own}; img-src ${own}; base-uri 'none'; frame-ancestors 'none'`;
+}
 
 const Name = z.object({ name: z.string().max(100) });
 
 /** `GET /docs`, to which `/` leads, `/docs/{name}.md` and `/docs/examples/{name}`; no key is needed. */
-export function docsRoutes(app: App): void {
+export function docsRoutes(app: App, { config }: Services): void {
   const hidden = { schema: { hide: true } } as const;
-  const home = tagged(indexPage(PAGES));
+  const policy = policyOf(config);
+  const home = tagged(indexPage(config, PAGES));
   const sendIndex = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    sendTagged(request, reply.header('content-security-policy', POLICY), home, 'text/html; charset=utf-8');
+    sendTagged(request, reply.header('content-security-policy', policy), home, 'text/html; charset=utf-8');
   app.get('/docs', hidden, sendIndex);
-  app.get('/', hidden, async (_request, reply) => reply.redirect('/docs'));
+  app.get('/', hidden, async (_request, reply) => reply.redirect(linkTo(config, '/docs')));
 
   const assets = { 'style.css': ['docs.css', 'text/css; charset=utf-8'], 'icon.svg': ['icon.svg', 'image/svg+xml'] };
   for (const [name, [file, type]] of Object.entries(assets))
@@ -61,11 +69,11 @@ export function docsRoutes(app: App): void {
     if (page === undefined)
       throw problem('NOT_FOUND', { message: `There is no page ${request.params.name}; GET /docs lists all.` });
     const text = await readFile(join(ROOT, 'docs', page.file), 'utf8');
-    reply.header('content-security-policy', POLICY).header('vary', 'accept, accept-encoding');
+    reply.header('content-security-policy', policy).header('vary', 'accept, accept-encoding');
     // A browser asks for HTML by name; a program that takes anything gets the Markdown.
     const wantsPage = (request.headers.accept ?? '').includes('text/html');
     return wantsPage
-      ? sendTagged(request, reply, tagged(markdownPage(page, text, PAGES)), 'text/html; charset=utf-8')
+      ? sendTagged(request, reply, tagged(markdownPage(config, page, text, PAGES)), 'text/html; charset=utf-8')
       : sendTagged(request, reply, tagged(text), 'text/markdown; charset=utf-8');
   });
 

@@ -43,7 +43,7 @@ export function pageRangeOf(
   throw queryRefused(field, message);
 }
 
-/** Sends the file, or a page of it with the address of the next one. */
+/** Sends the file, or a page of it with the address of the next one. @param url the link to this page */
 export async function sendRows(
   reply: FastifyReply,
   url: string,

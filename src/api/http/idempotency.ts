@@ -12,6 +12,7 @@ import {
   type AnswerKey,
   type KeptAnswer,
 } from '../../db/idempotencyKeys.ts';
+import { linkTo } from './links.ts';
 import { requireRoomForAnswer } from './storageQuota.ts';
 import { problem, ProblemError, problemBody, PROBLEM_MEDIA_TYPE } from './problems.ts';
 import type { App, Services } from '../services.ts';
@@ -20,9 +21,12 @@ const MAX_KEY_LENGTH = 255;
 /** Failures that say something lasting about the request; the others may turn out differently next time. */
 const KEPT_FAILURES: ReadonlySet<number> = new Set([404, 409, 422]);
 
+type AnswerServices = Pick<Services, 'sql' | 'config'>;
+
 interface Answer<Body> {
   readonly status: 200 | 201;
   readonly body: Body;
+  /** The path of what was made. */
   readonly location?: string;
 }
 
@@ -46,7 +50,7 @@ function limitOf(sql: Sql): LimitFunction {
  * `work` throws.
  */
 export async function answerOnce<Body>(
-  services: Pick<Services, 'sql'>,
+  services: AnswerServices,
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Transaction, requestKey: Buffer | null) => Promise<Answer<Body>>,
@@ -54,7 +58,8 @@ export async function answerOnce<Body>(
   const key = keyOf(request);
   if (key === undefined) {
     const answer = await limitOf(services.sql)(() => services.sql.begin((tx) => work(tx, null)));
-    return sendAnswer(reply, { status: answer.status, location: answer.location ?? null, body: answer.body }) as Body;
+    const { status, location = null, body } = answer;
+    return sendAnswer(services, reply, { status, location, body }) as Body;
   }
   const bodySha256 = createHash('sha256')
     .update(request.rawBody ?? Buffer.alloc(0))
@@ -78,7 +83,7 @@ export async function answerOnce<Body>(
   };
   const answer = await limitOf(services.sql)(() => services.sql.begin(once));
   if (answer.replayed) reply.header('idempotency-replayed', 'true');
-  return sendAnswer(reply, answer) as Body;
+  return sendAnswer(services, reply, answer) as Body;
 }
 
 /**
@@ -87,7 +92,7 @@ export async function answerOnce<Body>(
  * harmless to do twice.
  */
 export async function answerAfter<Body>(
-  services: Pick<Services, 'sql'>,
+  services: AnswerServices,
   request: FastifyRequest,
   reply: FastifyReply,
   work: () => Promise<Body>,
@@ -115,9 +120,9 @@ function failedAnswer(error: unknown, request: FastifyRequest): KeptAnswer {
   return { status: error.status, location: null, body: problemBody(error, request.url.split('?', 1)[0], request.id) };
 }
 
-function sendAnswer(reply: FastifyReply, { status, location, body }: KeptAnswer): unknown {
+function sendAnswer({ config }: AnswerServices, reply: FastifyReply, { status, location, body }: KeptAnswer): unknown {
   reply.code(status);
-  if (location !== null) reply.header('location', location);
+  if (location !== null) reply.header('location', linkTo(config, location));
   if (status < 400) return body;
   return reply.type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(body));
 }

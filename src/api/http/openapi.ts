@@ -5,6 +5,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi';
 import { sendTagged, tagged, type TaggedBody } from './etag.ts';
+import { linkTo, type PublicAddress } from './links.ts';
 import { VERSION } from '../../config.ts';
 import type { App } from '../services.ts';
 
@@ -29,15 +30,15 @@ const DOCS_POLICY = {
 const readDocsFile = (name: string): Promise<Buffer> => readFile(join(import.meta.dirname, '..', 'docs', name));
 
 /** Before the first route: the plugin learns the routes as they are registered. */
-export async function describeRoutes(app: App): Promise<void> {
+export async function describeRoutes(app: App, address: PublicAddress): Promise<void> {
   await app.register(fastifyZodOpenApiPlugin);
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Candlepool', version: VERSION, description: DESCRIPTION },
-      // Clients resolve it against the address they read this from.
-      servers: [{ url: '/' }],
-      externalDocs: { url: '/docs', description: 'Guides' },
+      // Clients resolve a path against the address they read this from.
+      servers: [{ url: address.publicUrl ?? '/' }],
+      externalDocs: { url: linkTo(address, '/docs'), description: 'Guides' },
       tags: [
         { name: 'Discovery', description: 'What this is, who you are, what a strategy may say.' },
         { name: 'Templates', description: 'Strategies that are ready to copy.' },
@@ -60,6 +61,8 @@ export async function describeRoutes(app: App): Promise<void> {
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs/api',
+    // Its page names its own files by path, without a host.
+    indexPrefix: pathOf(address),
     staticCSP: DOCS_POLICY,
     uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0 },
     logo: { type: 'image/svg+xml', content: await readDocsFile('logo.svg') },
@@ -79,6 +82,9 @@ export async function describeRoutes(app: App): Promise<void> {
     },
   });
 }
+
+const pathOf = ({ publicUrl }: PublicAddress): string =>
+  publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
 
 /** `GET /public/v1/openapi.json`; no key is needed. */
 export function openapiRoute(app: App): void {

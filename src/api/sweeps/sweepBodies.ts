@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Sweep, SweepRow } from '../../db/sweeps.ts';
 import { toSignificant } from '../http/significant.ts';
 import { shownSummary } from '../../engine/index.ts';
+import { linksTo, type PublicAddress } from '../http/links.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
 import type { SweepDetail, SweepProgress, SweepRow as RowShape } from './sweepSchemas.ts';
@@ -25,9 +26,9 @@ export const sweepRowBody = ({
   best: best as Best,
 });
 
-export function sweepLinks(id: string): Record<string, string> {
+function sweepLinks(address: PublicAddress, id: string): Record<string, string> {
   const self = `${SWEEPS}/${id}`;
-  return {
+  return linksTo(address, {
     self,
     events: `${self}/events`,
     cancel: `${self}/cancel`,
@@ -35,7 +36,7 @@ export function sweepLinks(id: string): Record<string, string> {
     heatmap: `${self}/heatmap`,
     report: `${self}/report`,
     row: `${self}/rows/{variant}/backtest`,
-  };
+  });
 }
 
 export function sweepProgress(sweep: Sweep): z.input<typeof SweepProgress> {
@@ -51,7 +52,7 @@ export function sweepProgress(sweep: Sweep): z.input<typeof SweepProgress> {
   };
 }
 
-export function sweepDetail(sweep: Sweep): SweepDetail {
+export function sweepDetail(sweep: Sweep, address: PublicAddress): SweepDetail {
   const { id, status, strategyId, strategyVersionId, variants, spec, best, error, result } = sweep;
   return {
     id,
@@ -67,7 +68,7 @@ export function sweepDetail(sweep: Sweep): SweepDetail {
     best: best as Best,
     error: error as SweepDetail['error'],
     result: result && shownResult(result),
-    links: sweepLinks(id),
+    links: sweepLinks(address, id),
   };
 }
 

@@ -38,6 +38,7 @@ import { pageRangeOf, sendRows } from '../http/csvPages.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
 import { acceptedFormat, setFileHeaders, fileAnswer } from '../http/files.ts';
 import { answerOnce } from '../http/idempotency.ts';
+import { linkTo } from '../http/links.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
 import { SWEEPS } from './sweepBodies.ts';
@@ -53,7 +54,7 @@ export function sweepResultRoutes(app: App, services: Services): void {
   rowRoute(app, services);
 }
 
-function resultsRoute(app: App, { sql }: Services): void {
+function resultsRoute(app: App, { sql, config }: Services): void {
   app.get(
     `${SWEEPS}/:id/results`,
     {
@@ -75,7 +76,7 @@ function resultsRoute(app: App, { sql }: Services): void {
       const space = spaceOf(job);
       const rows = encodeSweepRows(space, decodedShards(sql, sweep.id), format);
       const file = setFileHeaders(reply, `sweep-${sweep.id}`, format).header('vary', 'accept');
-      return sendRows(file, url, rows, page);
+      return sendRows(file, linkTo(config, url), rows, page);
     },
   );
 }
@@ -196,7 +197,7 @@ function rowRoute(app: App, services: Services): void {
         const check = new BacktestCheck(services.catalog, caller);
         const pinned = pinnedSnapshots(sweep, config);
         const item = await check.accept(requireReady(version, sweep.strategyVersionId), config, { pinned });
-        return queueOne(tx, requestKey, caller, item);
+        return queueOne(tx, requestKey, caller, item, services.config);
       }),
   );
 }

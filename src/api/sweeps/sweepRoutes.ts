@@ -23,7 +23,7 @@ import { sendTagged, tagged } from '../http/etag.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import type { App, Services } from '../services.ts';
-import { sweepAgentView, sweepDetail, sweepLinks, sweepProgress, sweepRowBody, SWEEPS } from './sweepBodies.ts';
+import { sweepAgentView, sweepDetail, sweepProgress, sweepRowBody, SWEEPS } from './sweepBodies.ts';
 import { acceptSweep } from './sweepChecks.ts';
 import { sweepResultRoutes } from './sweepResultRoutes.ts';
 import * as shapes from './sweepSchemas.ts';
@@ -78,7 +78,7 @@ function createRoute(app: App, services: Services): void {
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
         const accepted = await acceptSweep(services.catalog, caller, requireReady(version, strategyVersionId), spec);
         const made = await queueSweep(tx, requestKey, caller, accepted);
-        return { status: 201, body: sweepDetail(made), location: sweepLinks(made.id).self };
+        return { status: 201, body: sweepDetail(made, services.config), location: `${SWEEPS}/${made.id}` };
       });
     },
   );
@@ -101,7 +101,7 @@ function listRoute(app: App, { sql }: Services): void {
   );
 }
 
-function detailRoute(app: App, { sql }: Services): void {
+function detailRoute(app: App, { sql, config }: Services): void {
   app.get(
     `${SWEEPS}/:id`,
     {
@@ -119,7 +119,7 @@ function detailRoute(app: App, { sql }: Services): void {
       const { caller, params, query } = request;
       const id = pathId(params.id, 'sweep');
       const sweep = await awaitSweep(app, sql, reply, { caller, id, backtestId: null }, query.wait);
-      const body = viewOf(query, sweepDetail(sweep), sweepAgentView);
+      const body = viewOf(query, sweepDetail(sweep, config), sweepAgentView);
       return sendTagged(request, reply, tagged(JSON.stringify(body))) as never;
     },
   );
@@ -145,7 +145,7 @@ function cancelRoute(app: App, services: Services): void {
         const { caller, params } = request;
         const id = pathId(params.id, 'sweep');
         const cancelled = await cancelOpenSweep(tx, { caller, id, backtestId: null });
-        return { status: 200, body: sweepDetail(cancelled) };
+        return { status: 200, body: sweepDetail(cancelled, services.config) };
       }),
   );
 }
