@@ -5,21 +5,23 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findNode, startFault } from './findNode.mjs';
 
 /** Frequent enough that a server ends within a second of the npm that started it. */
 const PARENT_POLL_MS = 500;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const platform = process.platform === 'win32' ? 'win' : process.platform;
-const binary = process.platform === 'win32' ? 'node.exe' : 'node';
-const bundled = join(root, 'node_modules', `node-${platform}-${process.arch}`, 'bin', binary);
-const isNewEnough = Number(process.versions.node.split('.')[0]) >= 24;
-const node = isNewEnough ? process.execPath : bundled;
-if (!existsSync(node)) {
-  console.error(
-    `Candlepool needs Node 24. This is Node ${process.versions.node}, and no bundled Node was installed for ` +
-      `${platform}-${process.arch}: install Node 24, or run npm ci again.`,
-  );
+const installed = (path) => {
+  const full = join(root, 'node_modules', path);
+  return existsSync(full) ? full : null;
+};
+if (installed('') === null) {
+  console.error(`The packages of Candlepool are not installed: run "npm ci" in ${root}.`);
+  process.exit(2);
+}
+const { node, fault } = findNode(process, installed);
+if (fault !== undefined) {
+  console.error(fault);
   process.exit(2);
 }
 const child = spawn(node, process.argv.slice(2), {
@@ -35,8 +37,8 @@ const child = spawn(node, process.argv.slice(2), {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('error', (error) => {
-  console.error(`Node 24 could not be started from ${node}: ${error.message}`);
-  process.exit(1);
+  console.error(startFault(node, error, process));
+  process.exit(2);
 });
 child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 

@@ -79,7 +79,7 @@ export function productionPackages(): LockedPackage[] {
   }
   const listed = [...found].map((path): LockedPackage => {
     // A package of this repository (vendor/) is a link to its folder.
-    const { version = '', license = 'unknown' } = packages[packages[path].resolved ?? path] ?? packages[path];
+    const { version = '', license = 'license below' } = packages[packages[path].resolved ?? path] ?? packages[path];
     return { path, name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), version, license };
   });
   const byNameAndVersion = new Map(listed.map((one) => [`${one.name} ${one.version}`, one]));

@@ -162,7 +162,7 @@ describe('docs/architecture.md', () => {
 
 it('links only to documents that exist', () => {
   const named = [...README.matchAll(/`((?:docs|data|bench)\/[\w./]+)`/g)].map(([, path]) => path);
-  const linked = [...README.matchAll(/\]\(([^)]+)\)/g)].map(([, path]) => path);
+  const linked = [...README.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) => path);
   const pointed = [...named, ...linked];
   expect(linked.length).toBeGreaterThan(8);
   expect(pointed.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);

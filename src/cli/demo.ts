@@ -8,6 +8,8 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { isolatedEnvironment, ROOT } from '../config.ts';
+import { requireEmbeddedPackage } from '../db/embeddedBinaries.ts';
+import { EmbeddedPackageError } from '../db/embeddedError.ts';
 import { DemoAgent, type DemoOutcome } from './demoAgent.ts';
 import { makeDemoFolder, removeAbandonedFolders, removeDemoFolder } from './demoFolder.ts';
 import { serveCommand } from './invocation.ts';
@@ -34,6 +36,7 @@ export function register(program: Command): void {
 }
 
 async function demo(options: { readonly json?: boolean }): Promise<void> {
+  requireDatabase();
   // Ending at once would leave files behind, however often Ctrl-C is pressed.
   const lifetime = beginLifetime(() => {});
   const say: Say = (text) => void (options.json || lifetime.signal.aborted || printLine(text));
@@ -52,6 +55,17 @@ async function demo(options: { readonly json?: boolean }): Promise<void> {
   say(`Everything is stopped and removed; the demo took ${seconds(startedAt)} s.`);
   say(`Next: "${serveCommand()}" runs Candlepool until you stop it; docs/getting-started.md goes on from there.`);
   if (options.json) printJson({ ...ended, totalSeconds: Number(seconds(startedAt)) });
+}
+
+/** The demo has a database of its own, whatever DATABASE_URL says. */
+function requireDatabase(): void {
+  try {
+    requireEmbeddedPackage();
+  } catch (error) {
+    if (!(error instanceof EmbeddedPackageError)) throw error;
+    const remedy = error.remedies[0] ?? 'run it on a platform that has one (docs/operations.md lists them)';
+    throw new CommandError(`${error.reason}, and the demo needs it: ${remedy}.`, 'DEMO_FAILED');
+  }
 }
 
 /** Plays the demo. Everything that must be closed is put on `stack` as soon as it is opened. */

@@ -115,6 +115,7 @@ const EXPECTED = new Set([
   'ConfigError',
   'CommandError',
   'EmbeddedDatabaseError',
+  'EmbeddedPackageError',
   'FolderError',
   'ProblemError',
   'MarketDataError',

