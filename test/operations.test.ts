@@ -1,15 +1,16 @@
-// docs/operations.md as an operator follows it: every command is run, and every address, metric and file that the page
-// names exists.
+// docs/operations.md as an operator follows it, in a checkout of its own with the default DATA_DIR: every command is run
+// as written, and every address, metric and file that the page names exists.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
-import { createTestDatabase } from './support/database.ts';
+import { makeCheckout } from './support/checkout.ts';
+import { createTestDatabase, withDatabase } from './support/database.ts';
 import { cleanEnvironment } from './support/environment.ts';
 import { answersOk, eventually } from './support/eventually.ts';
 import { freePort } from './support/freePort.ts';
@@ -33,11 +34,11 @@ let env: Record<string, string>;
 let server: ChildProcess | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'candlepool-operations-'));
-  // The operator stands in the repository; what the commands write belongs elsewhere.
-  await symlink(join(ROOT, 'bin'), join(folder, 'bin'));
+  makeCheckout(folder);
   port = String(await freePort());
-  env = { PORT: port, DATA_DIR: join(folder, 'data'), WORKER_THREADS: '1' };
-  server = spawn('npm', ['start'], { cwd: ROOT, env: cleanEnvironment(env), stdio: 'ignore', detached: true });
+  // No DATA_DIR: the page must hold for its default.
+  env = { PORT: port, WORKER_THREADS: '1' };
+  server = spawn('npm', ['start'], { cwd: folder, env: cleanEnvironment(env), stdio: 'ignore', detached: true });
   await eventually(() => answersOk(`http://127.0.0.1:${port}/readyz`), { ms: START_MS });
 }, START_MS + 10_000);
 afterAll(async () => {
@@ -54,17 +55,26 @@ async function stop(): Promise<void> {
 }
 
 const run = new Set<ShellBlock>();
-async function runBlocks(blocks: readonly ShellBlock[], more: Record<string, string> = {}): Promise<void> {
+/** Runs the blocks with this port, and with this database where they name one. @returns what each has printed */
+async function runBlocks(blocks: readonly ShellBlock[], more: Record<string, string> = {}): Promise<string[]> {
   expect(blocks.length).toBeGreaterThan(0);
   const adapted = blocks.map(({ commands, printed }) => ({
-    commands: commands.replaceAll(DEFAULT_PORT, port).replace(/^export DATABASE_URL=.*$/m, ''),
+    commands: commands
+      .replaceAll(DEFAULT_PORT, port)
+      .replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${more.DATABASE_URL}'`),
     printed,
   }));
   const printed = await runShell(adapted, { cwd: folder, env: { ...env, ...more } });
   for (const [index, block] of adapted.entries())
     if (block.printed !== null) expect(printed[index], block.commands).toMatch(printedPattern(block.printed));
   for (const block of blocks) run.add(block);
+  return printed;
 }
+/** What a command prints, for what the page does not show. */
+const candlepool = async (args: string, more: Record<string, string> = {}): Promise<string> =>
+  (
+    await runShell([{ commands: `bin/candlepool ${args}\n`, printed: null }], { cwd: folder, env: { ...env, ...more } })
+  )[0];
 
 const clientVersion = Number(/(\d+)\./.exec(String(spawnSync('pg_dump', ['--version']).stdout))?.[1] ?? 0);
 /** .ci/run installs them. */
@@ -107,26 +117,51 @@ describe('docs/operations.md', { timeout: 600_000 }, () => {
   });
 
   it('runs with the service stopped: backup and restore of a folder', async () => {
+    expect(await candlepool('workspace list')).toContain('\tsmall\tplus\t');
+    const before = await candlepool('data list --json');
     await stop();
-    await runBlocks(blocksOf('Backup and restore').filter((block) => !isOfDatabase(block)));
+    const printed = await runBlocks(blocksOf('Backup and restore').filter((block) => !isOfDatabase(block)));
+    // The workspace that the commands of "Limits" have made, and the market data.
+    expect(printed.at(-1)).toContain('\tsmall\tplus\t');
+    expect(await candlepool('data list --json', { DATA_DIR: 'restored' })).toBe(before);
+    expect(existsSync(join(folder, '.candlepool', 'postgres', 'cluster'))).toBe(true);
+  });
+
+  it('backs up and restores a folder that DATA_DIR names', async () => {
+    const blocks = blocksOf('Backup and restore').filter((block) => !isOfDatabase(block));
+    await rm(join(folder, 'restored'), { recursive: true });
+    await rename(join(folder, '.candlepool'), join(folder, 'elsewhere'));
+    const printed = await runBlocks(blocks, { DATA_DIR: 'elsewhere' });
+    expect(printed.at(-1)).toContain('\tsmall\tplus\t');
+    await rename(join(folder, 'elsewhere'), join(folder, '.candlepool'));
   });
 
   it('runs on many machines, and after an upgrade', async () => {
     await using database = await createTestDatabase();
-    await runBlocks([...blocksOf('Many machines'), ...blocksOf('Upgrade')], {
-      DATABASE_URL: database.url,
-      DATA_DIR: join(folder, 'host'),
-    });
+    expect(blocksOf('Many machines')[0].commands).toContain('export DATABASE_URL=postgresql://');
+    await runBlocks([...blocksOf('Many machines'), ...blocksOf('Upgrade')], { DATABASE_URL: database.url });
   });
 
   it.runIf(hasPostgresTools)('runs with PostgreSQL’s client tools: backup and restore of a database', async () => {
     await using database = await createTestDatabase();
     const blocks = blocksOf('Backup and restore').filter(isOfDatabase);
     expect(blocks).toHaveLength(2);
-    await runBlocks([blocks[0]], { DATABASE_URL: database.url });
+    const original = { DATABASE_URL: database.url };
+    await candlepool('workspace create --name kept --tier pro', original);
+    const csv = 'time,open,high,low,close,volume\n2020-01-02,1,2,1,2,5\n2020-01-03,2,3,1,2,5\n2020-01-06,2,3,1,2,5\n';
+    writeFileSync(join(folder, 'KEPT-1d.csv'), csv);
+    await candlepool('data import KEPT-1d.csv --symbol KEPT --timeframe 1d', original);
+    const before = await candlepool('data list --json', original);
+    await runBlocks([blocks[0]], original);
     const restored = `${new URL(database.url).pathname.slice(1)}_restored`;
     await database.sql.unsafe(`create database ${restored}`);
-    await runBlocks([blocks[1]], { DATABASE_URL: database.url.replace(/\/[^/]*$/, `/${restored}`) });
+    // A host that has none of the files: what was imported comes from the database.
+    const target = { DATABASE_URL: withDatabase(database.url, restored), DATA_DIR: join(folder, 'fresh') };
+    await runBlocks([blocks[1]], target);
+    expect(await candlepool('workspace list', target)).toContain('\tkept\tpro\t');
+    expect(before).toContain('"KEPT"');
+    expect(await candlepool('data list --json', target)).toBe(before);
+    expect(await candlepool('data export --symbol KEPT --timeframe 1d', target)).toContain('2020-01-06');
     await database.sql.unsafe(`drop database ${restored} with (force)`);
   });
 

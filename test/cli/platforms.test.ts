@@ -1,12 +1,13 @@
 // Platforms: which Node and which Postgres a machine gets, and the one sentence it is told where there is none.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findNode, NODE_PACKAGES, startFault } from '../../scripts/findNode.mjs';
 import { ROOT } from '../../src/config.ts';
 import { missingPackage } from '../../src/db/embeddedBinaries.ts';
+import { makeCheckout } from '../support/checkout.ts';
 import { cleanEnvironment } from '../support/environment.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -83,13 +84,8 @@ describe('a checkout with npm ci --omit=optional', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'candlepool-platforms-'));
-    for (const name of ['bin', 'docs', 'data', 'migrations', 'scripts', 'src', 'package.json'])
-      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-    mkdirSync(join(folder, 'node_modules'));
     const omitted = new Set(Object.keys(optionalDependencies).map((name) => name.split('/')[0]));
-    for (const name of readdirSync(join(ROOT, 'node_modules')))
-      if (!omitted.has(name) && !name.startsWith('.'))
-        symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+    makeCheckout(folder, (name) => !omitted.has(name));
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -20,7 +20,7 @@ const TEMPLATE_LOCK = 7_233_011;
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
 
 /** The same server, another database. */
-function withDatabase(url: string, database: string): string {
+export function withDatabase(url: string, database: string): string {
   const parsed = new URL(url);
   parsed.pathname = `/${database}`;
   return parsed.href;
