@@ -1,5 +1,5 @@
-// docs/operations.md as an operator follows it, in a checkout of its own with the default DATA_DIR: every command is run
-// as written, and every address, metric and file that the page names exists.
+// docs/operations.md as an operator follows it, in a checkout of its own with the default DATA_DIR: every command is
+// run as written, and every address, metric and file that the page names exists.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

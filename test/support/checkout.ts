@@ -1,4 +1,5 @@
-// A checkout of its own for a test: what a reader of the documents stands in, with a .candlepool that no other test has.
+// A checkout of its own for a test: what a reader of the documents stands in, with a .candlepool that no other test
+// has.
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../src/config.ts';
