@@ -46,6 +46,8 @@ export interface Bars {
    * child may close, ms; absent: 0.
    */
   readonly overhangMs?: number;
+  /** For a part of a series: the whole, and the row of it that the part begins with. */
+  readonly cutFrom?: { readonly bars: Bars; readonly firstRow: number };
 }
 
 /**

@@ -1,5 +1,7 @@
 // Data quality: what a reader should know about the bars behind a result.
 import type { Bars } from '../bars/bars.ts';
+import { contradictionsOf } from '../bars/contradictions.ts';
+import { countBits } from '../kernels/bits.ts';
 import { flawSearch, type Flaws } from '../bars/flaws.ts';
 import type { Outlier } from '../bars/outliers.ts';
 
@@ -21,21 +23,25 @@ export interface DataQuality {
   readonly isResampled: boolean;
   /** The finest imported timeframe to drill into; null if there is none. */
   readonly fineTimeframe: string | null;
+  /** Bars that the finer bars inside them contradict; they are not drilled into. */
+  readonly contradictedBars: number;
+  /** So many bars of the series are contradicted that none is drilled into. */
+  readonly isDrillingOff: boolean;
 }
 
 /** A longer list tells a reader nothing new: data with more outliers needs repair. */
 const MAX_OUTLIERS = 20;
 
 /** The last block of each range, keyed by its flaws: runs over the same range share these. */
-const kept = new WeakMap<Flaws, DataQuality>();
+const kept = new WeakMap<Flaws, { readonly fine: Bars | null; readonly block: DataQuality }>();
 const texts = new WeakMap<DataQuality, string>();
 
 /** The quality of the bars of rows [start, end). @param fine the bars to drill into; null: none */
 export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: number): DataQuality {
   const flaws = flawSearch(bars, start, end).flaws();
-  const fineTimeframe = fine?.timeframe ?? null;
   const known = kept.get(flaws);
-  if (known?.fineTimeframe === fineTimeframe) return known;
+  if (known?.fine === fine) return known.block;
+  const contradictions = fine && contradictionsOf(bars, fine);
   const { gaps, longestGapBars, zeroVolumeBars, flatBars, outliers } = flaws;
   const block: DataQuality = {
     bars: end - start,
@@ -47,9 +53,11 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
     outliers: outliers.slice(0, MAX_OUTLIERS),
     partialBars: bars.partialBars,
     isResampled: bars.isResampled,
-    fineTimeframe,
+    fineTimeframe: fine?.timeframe ?? null,
+    contradictedBars: contradictions === null ? 0 : countBits(contradictions.runRows, start, end),
+    isDrillingOff: contradictions?.isDrillingOff ?? false,
   };
-  kept.set(flaws, block);
+  kept.set(flaws, { fine, block });
   return block;
 }
 

@@ -9,7 +9,7 @@ import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './c
 import type { ConditionStats, SideStats } from './conditionStatistics.ts';
 
 export const DIAGNOSIS_CODES = [
-  'ALL_WARMUP', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',
+  'ALL_WARMUP', 'FINER_BARS_CONTRADICT', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',
   'NEVER_EXITS', 'ORDERS_REJECTED', 'FEES_EXCEED_EDGE', 'TOO_FEW_TRADES', 'AMBIGUITY_SENSITIVE',
   'SINGLE_TRADE_DOMINATES', 'LOST_MONEY', 'TRAILS_BUY_HOLD', 'OK',
 ] as const; // prettier-ignore

@@ -1,4 +1,7 @@
 // Warnings about a backtest and its config: they never block, and are returned beside the result.
+import { CONTRADICTION_ADVICE, describeContradictions } from '../bars/contradictionCause.ts';
+import { contradictionsOf } from '../bars/contradictions.ts';
+import { countBits } from '../kernels/bits.ts';
 import type { RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
 import type { ValidationIssue } from '../language/issues/issues.ts';
 import type { CONFIG_WARNING_CODES } from '../language/grammar/issueCodes.ts';
@@ -60,7 +63,24 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
     const message = 'optimistic assumes the best order of prices inside a bar: for comparison only.';
     warn('OPTIMISTIC_FILLS', `/config/${member}`, message, 'Use pessimistic, or multi_resolution with finer bars.');
   }
+  const contradiction = contradictionText(report);
+  if (contradiction !== null)
+    warn('FINER_BARS_CONTRADICT', '/config/timeframe', contradiction, CONTRADICTION_ADVICE);
   return found;
+}
+
+/** What the finer bars contradict and what that did to the run; null: nothing that the run would have drilled into. */
+function contradictionText({ input, firstRow, endRow }: ReportInput): string | null {
+  const { bars, fine, config } = input;
+  if (config.ambiguityResolution !== 'multi_resolution' || fine === null) return null;
+  const found = contradictionsOf(bars, fine);
+  const inRange = found === null ? 0 : countBits(found.runRows, firstRow, endRow);
+  if (found === null || (inRange === 0 && !found.isDrillingOff)) return null;
+  const settled = `the fallback (${policyInForce(config)}) settles`;
+  const consequence = found.isDrillingOff
+    ? `That is more than drilling can be trusted with: no bar is drilled into, and ${settled} every undecided bar.`
+    : `Of these, ${inRange} are in the range. They are not drilled into: ${settled} those that are undecided.`;
+  return `${describeContradictions(found)} ${consequence}`;
 }
 
 /** Keyed by the payload, because no param changes the answer. */

@@ -35,6 +35,7 @@ function cut(market: Market, rowsOf: (bars: Bars) => readonly [from: number, to:
       volume: part(volume),
       series: new Map([...series].map(([name, values]) => [name, part(values)])),
       sha256: `${bars.sha256} rows ${from} to ${to}`,
+      cutFrom: { bars, firstRow: from },
     };
     made.set(bars, result);
     return result;

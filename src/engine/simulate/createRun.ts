@@ -1,5 +1,6 @@
 // A new run: everything that one simulation holds, as it is before the first bar.
-import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
+import { TIMEFRAME_MS } from '../bars/bars.ts';
+import { contradictionsOf } from '../bars/contradictions.ts';
 import { priceBlocksOf } from '../bars/priceBlocks.ts';
 import type { AmbiguityFallback } from '../config.ts';
 import type { EntryRule, RiskRules, Stateful, ValueSource } from '../evaluate/tradingRules.ts';
@@ -68,7 +69,7 @@ function newRun(
   { reads, marks, equity, inPosition, trades }: Records,
 ): Run {
   const { bars, config, start } = input;
-  const children = barsToDrill(input);
+  const { children, contradicted } = barsToDrill(input);
   const exits = input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority);
   const decisions = decisionsOf(bars.timeframe, policy);
   return {
@@ -76,6 +77,7 @@ function newRun(
     bars,
     end: input.end,
     children,
+    contradicted,
     policy,
     walked: { first: 0, index: -1 },
     barMs: TIMEFRAME_MS[bars.timeframe],
@@ -131,10 +133,16 @@ function newRun(
   };
 }
 
-/** The bars to drill into; a resampled series never serves as children (semantics §3.2). */
-function barsToDrill({ config, fine }: SimulationInput): Bars | null {
+/**
+ * The bars to drill into; a resampled series never serves as children, and none does when too many bars contradict
+ * theirs (semantics §3.2).
+ */
+function barsToDrill({ config, bars, fine }: SimulationInput): Pick<Run, 'children' | 'contradicted'> {
   const isDrilling = config.ambiguityResolution === 'multi_resolution';
-  return isDrilling && fine !== null && !fine.isResampled ? fine : null;
+  if (!isDrilling || fine === null || fine.isResampled) return { children: null, contradicted: null };
+  const found = contradictionsOf(bars, fine);
+  if (found === null || found.count === 0) return { children: fine, contradicted: null };
+  return found.isDrillingOff ? { children: null, contradicted: null } : { children: fine, contradicted: found.runRows };
 }
 
 const decisionsOf = (resolution: Decision['resolution'], policy: AmbiguityFallback): Run['decisions'] => ({

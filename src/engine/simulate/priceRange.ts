@@ -1,5 +1,6 @@
 // A price range: a bar, or one of the finer bars that it is walked through, as levels and pending orders see it.
 import type { Bars } from '../bars/bars.ts';
+import { hasBit } from '../kernels/bits.ts';
 import { lowerBound } from '../kernels/search.ts';
 import type { AmbiguityFallback } from '../config.ts';
 import type { Decision } from './instant.ts';
@@ -54,9 +55,10 @@ export function pricesAt({ open, high, low, close }: Bars, index: number, side: 
   return { open: -open[index], best: -low[index], worst: -high[index], close: -close[index] };
 }
 
-/** The child rows [first, last) of base row `row`; empty when there are none. */
+/** The child rows [first, last) of base row `row`; empty when there are none, or when they contradict the bar. */
 export function childRows(run: Run, row: number): { first: number; last: number } {
   if (run.children === null) return { first: 0, last: 0 };
+  if (run.contradicted !== null && hasBit(run.contradicted, row)) return { first: 0, last: 0 };
   const { time } = run.children;
   const opens = run.bars.time[row];
   return { first: lowerBound(time, opens), last: lowerBound(time, opens + run.barMs) };

@@ -42,6 +42,8 @@ export interface Run {
   readonly end: number;
   /** The children to drill into; null when there are none or the resolution does not ask for them. */
   readonly children: Bars | null;
+  /** Bits of the bars that their children contradict, which have none for the run; null: no bar. */
+  readonly contradicted: Uint32Array | null;
   /** Decides the bars that finer bars leave undecided. */
   readonly policy: AmbiguityFallback;
   /** While a position is walked alone: its first child and the current one. Otherwise the current one is -1. */

@@ -153,7 +153,7 @@ describe('a bar with a stop that moves', () => {
       [100, 110, 100, 110],
       [110, 110, 104, 104],
     ];
-    expect(told(opened([100, 110, 104, 104], minutes, { risk: trailing }))).toEqual([
+    expect(told(opened([100, 110, 100, 104], minutes, { risk: trailing }))).toEqual([
       ['trailing_stop', 104.5, 'drill', '1m', null, FROM + BAR + 60_000],
     ]);
   });
