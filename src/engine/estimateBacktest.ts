@@ -37,7 +37,7 @@ export class RunEstimates {
 
 function estimateOnce({ strategyAst, signalGraph, settings, config }: PlannedRun): EstimatedRun {
   const { timeframe, signalInstrument, params = {}, overrides = {} } = config;
-  const context = { timeframe, ...(signalGraph && { signalGraph }) };
+  const context = { timeframe, symbol: signalInstrument.symbol, ...(signalGraph && { signalGraph }) };
   const prepared = prepareStrategy(strategyAst, settings, { params, overrides }, context);
   if (!prepared.ok) return prepared;
   const { strategy, pointerOf } = prepared;

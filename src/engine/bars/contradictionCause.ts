@@ -1,14 +1,7 @@
 // Why finer bars contradict base bars, and how a warning says so: adjusted prices beside raw ones, or shifted times.
 import { nextBit } from '../kernels/bits.ts';
 import { TIMEFRAME_MS, type Bars } from './bars.ts';
-import {
-  childrenAt,
-  contradictionAt,
-  highest,
-  isContradicted,
-  lowest,
-  type Contradictions,
-} from './contradictions.ts';
+import { childrenAt, contradictionAt, highest, isContradicted, lowest, type Contradictions } from './contradictions.ts';
 
 export type ContradictionCause =
   /** The finer prices are a multiple of the base prices: `from` that of the first bar, `to` that of the last. */

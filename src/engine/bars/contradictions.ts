@@ -105,7 +105,8 @@ function compareRows(
     while (child < fine.length && time[child] < opens + spanMs) child++;
     if (child === first) continue;
     comparedBars++;
-    if (isContradicted(base, row, fine, { first, end: child, movedMs: 0, scale: 1 })) rows[row >>> 5] |= 1 << (row & 31);
+    if (isContradicted(base, row, fine, { first, end: child, movedMs: 0, scale: 1 }))
+      rows[row >>> 5] |= 1 << (row & 31);
   }
   return { comparedBars, child };
 }

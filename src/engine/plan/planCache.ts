@@ -157,8 +157,9 @@ export class PlanCache {
 const stringParams = (ast: StrategyAst): string[] =>
   (ast.strategy.params ?? []).flatMap(({ name, type }) => (type === 'choice' ? [name] : []));
 
-const contextOf = ({ signalGraph }: PlannedTask, { timeframe }: ResolvedConfig): PrepareContext => ({
+const contextOf = ({ signalGraph }: PlannedTask, { timeframe, signalInstrument }: ResolvedConfig): PrepareContext => ({
   timeframe,
+  symbol: signalInstrument.symbol,
   ...(signalGraph && { signalGraph }),
 });
 

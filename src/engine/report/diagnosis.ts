@@ -3,13 +3,14 @@ import { policyInForce } from '../config.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import type { Funnel } from './funnel.ts';
+import { dataFindings, drillingFindings, type DataFinding } from './dataFindings.ts';
 import { mostRejected, rejectionAdvice } from './rejections.ts';
 import type { PositionStatistics } from './positionStatistics.ts';
 import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
 import type { ConditionStats, SideStats } from './conditionStatistics.ts';
 
 export const DIAGNOSIS_CODES = [
-  'ALL_WARMUP', 'FINER_BARS_CONTRADICT', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',
+  'ALL_WARMUP', 'SERIES_INCOMPLETE', 'WARMUP_TOO_SHORT', 'FINER_BARS_CONTRADICT', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',
   'NEVER_EXITS', 'ORDERS_REJECTED', 'FEES_EXCEED_EDGE', 'TOO_FEW_TRADES', 'AMBIGUITY_SENSITIVE',
   'SINGLE_TRADE_DOMINATES', 'LOST_MONEY', 'TRAILS_BUY_HOLD', 'OK',
 ] as const; // prettier-ignore
@@ -64,9 +65,17 @@ function withoutTrades(input: DiagnosisInput): Diagnosis[] {
       error('ALL_WARMUP', null, message, 'Use a longer range, shorter periods, or a smaller settings.warmupPeriod.'),
     ];
   }
-  if (funnel.entrySignals > 0) return notFilled(input);
-  return report.boundRules.entries.flatMap((entry, index) => neverSignaled(input, entry.id, index));
+  const data = dataFindings(report, input.bits);
+  const found = data.map((each) => error(each.code, nodeOf(each), each.message, each.suggestion));
+  if (funnel.entrySignals > 0) return [...found, ...notFilled(input)];
+  const explained = new Set(data.flatMap(({ conditions }) => conditions));
+  return [
+    ...found,
+    ...report.boundRules.entries.flatMap((entry, index) => neverSignaled(input, entry.id, index, explained)),
+  ];
 }
+
+const nodeOf = ({ conditions: [first] }: DataFinding): Node => first?.node ?? null;
 
 /** Why signals came but no order was filled. */
 function notFilled({ funnel, report }: DiagnosisInput): Diagnosis[] {
@@ -99,16 +108,25 @@ function notFilled({ funnel, report }: DiagnosisInput): Diagnosis[] {
   ];
 }
 
-/** Which condition to loosen in an entry that never came true. */
-function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: string, index: number): Diagnosis[] {
+/**
+ * Which condition to loosen in an entry that never came true.
+ * @param explained conditions of which it is known why values were missing
+ */
+function neverSignaled(
+  { bits, stats, funnel, report }: DiagnosisInput,
+  id: string,
+  index: number,
+  explained: ReadonlySet<ConditionBits>,
+): Diagnosis[] {
   const window: Window = report.input;
   const conjuncts = conjunctsOf(bits, 'entry', index);
   const statsOf = (condition: ConditionBits): ConditionStats => stats[bits.indexOf(condition)];
   const dead = conjuncts.filter((condition) => statsOf(condition).trueCount === 0 && statsOf(condition).evaluated > 0);
   if (dead.length > 0) {
-    return dead.map((condition) => {
+    return dead.flatMap((condition) => {
       const stat = statsOf(condition);
       if (stat.unknownCount === stat.evaluated) {
+        if (explained.has(condition)) return [];
         const message = `${condition.node.text} was unknown on all ${stat.evaluated} bars: a value in it was missing.`;
         return error('RULE_ALWAYS_FALSE', condition.node, message, MISSING_ADVICE);
       }
@@ -186,7 +204,8 @@ const text = (value: number | null): string => (value === null ? '–' : String(
 /** What stands out in the trades. */
 function withTrades(input: DiagnosisInput): Diagnosis[] {
   const { positions, netProfit, totalFees, bestPnl, funnel } = input;
-  const found: Diagnosis[] = [];
+  const data = [...drillingFindings(input.report), ...dataFindings(input.report, input.bits)];
+  const found = data.map((each) => warning(each.code, nodeOf(each), each.message, each.suggestion));
   const closedByData = funnel.exits.end_of_data ?? 0;
   const exits = Object.values(funnel.exits).reduce((sum, count) => sum + count, 0);
   if (closedByData === exits) {

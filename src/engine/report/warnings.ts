@@ -64,8 +64,7 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
     warn('OPTIMISTIC_FILLS', `/config/${member}`, message, 'Use pessimistic, or multi_resolution with finer bars.');
   }
   const contradiction = contradictionText(report);
-  if (contradiction !== null)
-    warn('FINER_BARS_CONTRADICT', '/config/timeframe', contradiction, CONTRADICTION_ADVICE);
+  if (contradiction !== null) warn('FINER_BARS_CONTRADICT', '/config/timeframe', contradiction, CONTRADICTION_ADVICE);
   return found;
 }
 

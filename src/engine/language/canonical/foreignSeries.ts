@@ -10,11 +10,11 @@ export interface SeriesName {
   readonly timeframe: StoredTimeframe;
 }
 
-/** Series of other instruments that the nodes of a payload name. */
+/** Series of other instruments that the nodes of a payload read. State has no bars. */
 export function foreignSeries(ast: unknown, symbol: string, base: StoredTimeframe): SeriesName[] {
   const found = new Map<string, SeriesName>();
-  visitInstruments(ast, (named, timeframe) => {
-    if (named === symbol) return;
+  visitInstruments(ast, (named, timeframe, kind) => {
+    if (named === symbol || kind === 'state') return;
     const series = { symbol: named, timeframe: timeframe ?? base };
     found.set(`${series.symbol} ${series.timeframe}`, series);
   });
@@ -28,7 +28,10 @@ export function namedSymbols(ast: unknown): Set<string> {
   return symbols;
 }
 
-function visitInstruments(ast: unknown, visit: (symbol: string, timeframe: StoredTimeframe | undefined) => void): void {
+function visitInstruments(
+  ast: unknown,
+  visit: (symbol: string, timeframe: StoredTimeframe | undefined, kind: unknown) => void,
+): void {
   visitObjects(ast, (object) => {
     const { instrument, timeframe, kind } = object as {
       instrument?: { symbol?: string } | null;
@@ -36,7 +39,7 @@ function visitInstruments(ast: unknown, visit: (symbol: string, timeframe: Store
       kind?: unknown;
     };
     // `defaults` has an instrument too, which the config replaces; it has no kind.
-    if (kind !== undefined && instrument?.symbol !== undefined) visit(instrument.symbol, timeframe);
+    if (kind !== undefined && instrument?.symbol !== undefined) visit(instrument.symbol, timeframe, kind);
   });
 }
 

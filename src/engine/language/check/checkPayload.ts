@@ -155,13 +155,21 @@ class PayloadCheck {
   #checkDefaults(): void {
     const { defaults } = this.#strategy;
     if (!isMembers(defaults)) return;
-    const { timezone, instrument } = defaults;
+    const { timezone } = defaults;
     const { knownSymbols, log } = this.#context;
     if (typeof timezone === 'string') checkTimezone(timezone, this.#pointerOf(defaults, 'timezone'), log);
-    const symbol = isMembers(instrument) ? instrument.symbol : undefined;
-    if (typeof symbol === 'string' && knownSymbols?.has(symbol) === false) {
+    const symbol = this.#tradedSymbol;
+    if (symbol !== undefined && knownSymbols?.has(symbol) === false) {
       reportSymbol(symbol, this.#pointerOf(defaults, 'instrument', 'symbol'), knownSymbols, log);
     }
+  }
+
+  /** The instrument that `defaults` names, whatever else is wrong with it. */
+  get #tradedSymbol(): string | undefined {
+    const { defaults } = this.#strategy;
+    const instrument = isMembers(defaults) ? defaults.instrument : undefined;
+    const symbol = isMembers(instrument) ? instrument.symbol : undefined;
+    return typeof symbol === 'string' ? symbol : undefined;
   }
 
   #checkExpressions(): ExpressionChecks {
@@ -174,6 +182,7 @@ class PayloadCheck {
       faultyParams: this.#faultyParams,
       baseTimeframe: this.#base,
       knownSymbols,
+      tradedSymbol: this.#tradedSymbol,
     });
     for (const { expression } of this.#roots) checks.check(expression);
     for (const node of this.#read.nodes ?? []) if (isExpression(node)) checks.check(node);

@@ -9,7 +9,7 @@ import type { KeyOf } from './inferredRanges.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 import { equalityDetails, isInexact } from './equality.ts';
-import { checkTimezone, isCalendarDay, reportSymbol, reportUndefined } from './nameChecks.ts';
+import { checkTimezone, isCalendarDay, reportForeignState, reportSymbol, reportUndefined } from './nameChecks.ts';
 import type { PointerOf } from './sectionChecks.ts';
 import { shown } from '../issues/displayNames.ts';
 import { isTooLongSlope } from '../grammar/words.ts';
@@ -24,6 +24,8 @@ interface ExpressionContext {
   readonly faultyParams: ReadonlySet<unknown>;
   readonly baseTimeframe: StoredTimeframe | undefined;
   readonly knownSymbols: ReadonlySet<string> | undefined;
+  /** The instrument that `defaults` names; undefined: only the config of a run says which is traded. */
+  readonly tradedSymbol: string | undefined;
 }
 
 const KIND_ALIASES: Readonly<Record<string, string>> = { and: 'all', or: 'any' };
@@ -148,10 +150,12 @@ export class ExpressionChecks {
 
   /** The instrument and timeframe that a node reads. */
   #checkSeries(node: Members, at: (...member: string[]) => string): boolean {
-    const { log, baseTimeframe, knownSymbols } = this.#context;
+    const { log, baseTimeframe, knownSymbols, tradedSymbol } = this.#context;
     const symbol = (node.instrument as Members | undefined)?.symbol;
     if (typeof symbol === 'string' && knownSymbols?.has(symbol) === false)
       reportSymbol(symbol, at('instrument', 'symbol'), knownSymbols, log);
+    if (node.kind === 'state' && tradedSymbol !== undefined)
+      reportForeignState(node, tradedSymbol, at('instrument', 'symbol'), log);
     const { timeframe } = node as { timeframe?: StoredTimeframe };
     if (baseTimeframe === undefined || timeframe === undefined) return true;
     if (!(TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[baseTimeframe])) return true;

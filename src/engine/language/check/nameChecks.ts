@@ -87,3 +87,18 @@ export function isCalendarDay(day: string): boolean {
   const time = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }
+
+/** Reports a `state` node that names an instrument other than the traded one, which alone has a position. */
+export function reportForeignState(
+  node: { readonly instrument?: { readonly symbol?: unknown } | undefined },
+  traded: string,
+  place: string,
+  log: IssueLog,
+): void {
+  const symbol = node.instrument?.symbol;
+  if (typeof symbol !== 'string' || symbol === traded) return;
+  log.add('NOT_AVAILABLE_YET', place, {
+    message: `This reads the state of ${shown(symbol)}, and only ${shown(traded)} is traded: nothing else has a position.`,
+    suggestion: `Remove \`instrument\` to read the state of ${traded}, or run the strategy on ${symbol}.`,
+  });
+}

@@ -1,5 +1,6 @@
 // Preparing: from a strategy and one run's settings, params and overrides to the form that the later stages read.
 import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
+import { reportForeignState } from '../check/nameChecks.ts';
 import type { Expression, RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
 import type { CanonicalSections } from '../canonical/canonical.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
@@ -31,6 +32,8 @@ export interface RunInputs {
 export interface PrepareContext {
   /** The base timeframe of the run; no node may be finer. */
   readonly timeframe?: StoredTimeframe;
+  /** The instrument of the run, the only one that has a position. */
+  readonly symbol?: string;
   /** The graph the strategy was sent as: overrides point into it, and so do the answers. */
   readonly signalGraph?: SignalGraph;
 }
@@ -78,7 +81,7 @@ export function prepareStrategy(
     if (log.errorCount === 0) sections = { rules: runnableSections(ast, values, log, placeOf, sources), sources };
     if (isPlain && log.errorCount === 0) plainSections.set(strategyAst, sections!);
   }
-  if (context.timeframe !== undefined) checkTimeframes(ast, context.timeframe, log);
+  checkSeries(ast, context, placeOf, log);
   if (sections === undefined || log.errorCount > 0) return { ok: false, issues: log.list() };
   const { rules, sources } = sections;
   const strategy = runnableStrategy(rules, ast, settings);
@@ -112,7 +115,7 @@ export function prepareWithSlots(
   const sources = new Map<object, object>();
   const before = needed.size;
   const rules = runnableSections(ast, values, log, placeOf, sources, slots);
-  if (context.timeframe !== undefined) checkTimeframes(ast, context.timeframe, log);
+  checkSeries(ast, context, placeOf, log);
   if (log.errorCount > 0 || needed.size > before) return undefined;
   return {
     strategy: runnableStrategy(rules, ast, settings),
@@ -129,9 +132,17 @@ const placesIn =
     return pointerTo(places.get(owner) ?? places.get(ast)!, ...member);
   };
 
-/** Reports TIMEFRAME_BELOW_BASE for every node finer than the run's bars. */
-function checkTimeframes({ strategy }: StrategyAst, base: StoredTimeframe, log: IssueLog): void {
-  const { entry, exits = [], exit, risk } = strategy;
+/**
+ * Reports TIMEFRAME_BELOW_BASE for every node finer than the run's bars, and state of an instrument other than the
+ * run's.
+ */
+function checkSeries(
+  ast: StrategyAst,
+  { timeframe: base, symbol }: PrepareContext,
+  at: PointerOf,
+  log: IssueLog,
+): void {
+  const { entry, exits = [], exit, risk } = ast.strategy;
   const allExits = [...exits, ...(exit === undefined ? [] : [exit])];
   const seen = new Set<Expression>();
   const stack = rootsOf({ entries: [entry].flat(), exits: allExits, risk }).map(({ expression }) => expression);
@@ -140,12 +151,14 @@ function checkTimeframes({ strategy }: StrategyAst, base: StoredTimeframe, log: 
     if (seen.has(node)) continue;
     seen.add(node);
     const timeframe = 'timeframe' in node ? node.timeframe : undefined;
-    if (timeframe !== undefined && TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[base]) {
+    if (base !== undefined && timeframe !== undefined && TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[base]) {
       log.add('TIMEFRAME_BELOW_BASE', '/config/timeframe', {
         message: `Node ${shown(node.id ?? node.kind)} reads ${timeframe} bars, and the run's own bars are ${base}.`,
         suggestion: `Run on ${timeframe} or finer bars, or change the timeframe of the node to ${base}.`,
       });
     }
+    if (symbol !== undefined && node.kind === 'state')
+      reportForeignState(node, symbol, at(node, 'instrument', 'symbol'), log);
     stack.push(...childrenOf(node));
   }
 }
