@@ -2,6 +2,7 @@
 import { TIMEFRAME_MS, type Bars } from '../../../src/engine/bars/bars.ts';
 import type { AmbiguityFallback } from '../../../src/engine/config.ts';
 import type { Book } from './book.ts';
+import { contradicted } from './contradictions.ts';
 import type { Side, PriceRange } from './levels.ts';
 
 /** A base bar, or a child of it. */
@@ -21,10 +22,12 @@ export function sliceOf(bars: Bars, at: number, row: number, fineTime: number | 
 export const mirrored = ({ open, high, low, close }: PriceRange, side: Side): PriceRange =>
   side === 1 ? { open, high, low, close } : { open: -open, high: -low, low: -high, close: -close };
 
-/** Children exist only under multi_resolution. */
+/** Children exist only under multi_resolution, and where they do not contradict their bar (semantics §3.2). */
 export function childrenOf(book: Book, row: number): Slice[] {
   const { bars, children, config } = book.input;
   if (children === null || config.ambiguityResolution !== 'multi_resolution') return [];
+  const { rows, isDrillingOff } = contradicted(bars, children);
+  if (isDrillingOff || rows.has(row)) return [];
   const from = children.time.findIndex((time) => time >= bars.time[row]);
   const slices: Slice[] = [];
   for (let at = from; at >= 0 && children.time[at] < bars.time[row] + TIMEFRAME_MS[bars.timeframe]; at++)

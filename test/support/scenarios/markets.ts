@@ -21,6 +21,8 @@ export interface MarketParts {
   readonly holes: ReadonlySet<number>;
   /** Open times of quarter hours that are not there to drill into. */
   readonly missing: ReadonlySet<number>;
+  /** By the open time of an hour, the factor by which its quarter hours to drill into are wrong. */
+  readonly wrong: ReadonlyMap<number, number>;
   /** Uniform random numbers, one per hour, missing now and then. */
   readonly chance: readonly number[];
   /** Hours of OTHER. */
@@ -86,6 +88,7 @@ export function randomParts(dice: Dice, children: Children, inner: number | null
     quarters,
     holes: new Set(opens.filter(() => dice.chance(holeRate))),
     missing: missingChildren(dice, quarters, children),
+    wrong: new Map(),
     chance: opens.map(() => (dice.chance(0.02) ? NaN : dice.number(0, 1))),
     others: hoursOf(quarterHours(dice, from, hours * 4, { hourly: 0.1, inner: 0.1 })).filter(() => !dice.chance(0.05)),
     children,
@@ -115,8 +118,28 @@ function missingChildren(dice: Dice, rows: readonly Row[], children: Children): 
   return new Set(times.filter((time) => hours.has(hourOf(time))));
 }
 
+/**
+ * The same market with quarter hours that contradict their hours: now and then, often, or by one factor throughout, and
+ * by so little in some that they are tolerated.
+ */
+export function withWrongChildren(parts: MarketParts, dice: Dice): MarketParts {
+  const share = dice.pick([0.03, 0.08, 0.3, 1]);
+  const factor = dice.pick([1.0005, 0.98, 1.02, 1.3]);
+  const hours = new Set(parts.quarters.map(([time]) => Math.floor(time / HOUR_MS) * HOUR_MS));
+  return { ...parts, wrong: new Map([...hours].filter(() => dice.chance(share)).map((hour) => [hour, factor])) };
+}
+
 /** Base hours of TEST with the column `chance`, its quarter hours to drill into, and hours of OTHER. */
-export function marketOf({ quarters, holes, missing, chance, others, children, instrument }: MarketParts): Market {
+export function marketOf({
+  quarters,
+  holes,
+  missing,
+  wrong,
+  chance,
+  others,
+  children,
+  instrument,
+}: MarketParts): Market {
   const about = (symbol: string, timeframe: StoredTimeframe) => ({
     symbol,
     timeframe,
@@ -129,7 +152,13 @@ export function marketOf({ quarters, holes, missing, chance, others, children, i
     makeSnapshot(columnsOf(hours.filter(isKept), { chance: kept }), about('TEST', '1h')),
     makeSnapshot(columnsOf(others), about('OTHER', '1h')),
   ];
-  const drilled = quarters.filter(([time]) => !missing.has(time));
+  const drilled = quarters
+    .filter(([time]) => !missing.has(time))
+    .map(([time, ...prices]): Row => {
+      const factor = wrong.get(Math.floor(time / HOUR_MS) * HOUR_MS) ?? 1;
+      const [open, high, low, close] = prices.map((price) => price * factor);
+      return [time, open, high, low, close];
+    });
   if (children !== 'none') snapshots.push(makeSnapshot(columnsOf(drilled), about('TEST', '15m')));
   return createMarket(snapshots, 'TEST', '1h');
 }

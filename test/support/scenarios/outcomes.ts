@@ -21,7 +21,7 @@ export const EXPECTED_FEATURES: readonly string[] = [
   'partial exit', 'exit of a quantity', 'time stop', 'break-even', 'ladder', 'ladder on the remaining',
   'ladder moves the stop', 'trailing percent', 'trailing atr', 'trailing activation', 'leverage', 'funding',
   'no fees', 'fee tiers', 'fee tiers with a window', 'no slippage', 'no quantity step', 'drilling',
-  'nothing to drill into', 'children missing', 'other timeframe', 'other instrument', 'price reads state',
+  'nothing to drill into', 'children missing', 'children contradict', 'other timeframe', 'other instrument', 'price reads state',
   'blockedCooldown', 'blockedInPosition', 'blockedMaxPositions', 'entry reads account state',
   'entry reads position state', 'entry reads history of account state', 'entry reads history of position state',
   'exit reads account state', 'exit reads position state', 'exit reads history of account state',

@@ -10,7 +10,7 @@ import {
 import type { Settings, StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
 import { coarseDiceOf, diceOf, type Dice } from '../dice.ts';
 import type { Note } from './conditions.ts';
-import { marketOf, randomParts, type Children, type MarketParts } from './markets.ts';
+import { marketOf, randomParts, withWrongChildren, type Children, type MarketParts } from './markets.ts';
 import { drawStrategy } from './strategies.ts';
 
 export interface Scenario {
@@ -37,7 +37,7 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
   const note: Note = (feature) => features.add(feature);
   const children =
     options.children ?? dice.pick<Children>(['whole', 'whole', 'whole', 'none', 'missing bars', 'missing children']);
-  const parts = randomParts(dice, children, options.innerGaps);
+  const parts = partsOf(dice, seed, children, options, note);
   const market = marketOf(parts);
   if (market.instrument.qtyStep > 0) note(`quantity step ${market.instrument.qtyStep}`);
   else note('no quantity step');
@@ -53,6 +53,19 @@ export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenari
     features,
   };
 }
+
+/** How many of the markets with children have some that contradict their bars. */
+const WRONG_CHILDREN = 0.2;
+
+function partsOf(dice: Dice, seed: number, children: Children, options: ScenarioOptions, note: Note): MarketParts {
+  const parts = randomParts(dice, children, options.innerGaps);
+  // Of their own dice, so that the other draws of a seed stay what they are.
+  const wrongDice = diceOf(seed + WRONG_SEEDS);
+  if (options.children !== undefined || children === 'none' || !wrongDice.chance(WRONG_CHILDREN)) return parts;
+  note('children contradict');
+  return withWrongChildren(parts, wrongDice);
+}
+const WRONG_SEEDS = 1_000_000_007;
 
 function drawConfig(dice: Dice, market: Market, children: Children, leverage: number, note: Note): BacktestConfig {
   const ambiguityResolution = dice.chance(0.5) ? 'multi_resolution' : dice.pick(AMBIGUITY_RESOLUTIONS);
