@@ -1,4 +1,6 @@
 // Importing a series: as a new one, as a replacement for a stored one, or appended to it.
+import { CONTRADICTION_ADVICE, describeContradictions } from '../engine/bars/contradictionCause.ts';
+import { contradictionsOf, type Contradictions } from '../engine/bars/contradictions.ts';
 import { coversBars } from '../engine/bars/coverage.ts';
 import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
 import type { Bars } from '../engine/bars/bars.ts';
@@ -42,7 +44,7 @@ export async function importSeries(
     : makeInstrument(symbol, given, calendar);
   const entry = await catalog.add(symbol, stored, instrument, existing);
   const others = entries.filter((other) => other !== existing);
-  const notes = [...stored.report.notes, ...(await coverageNotes(catalog, entry, others))];
+  const notes = [...stored.report.notes, ...(await neighborNotes(catalog, entry, others))];
   return { entry, report: { ...stored.report, notes } };
 }
 
@@ -61,8 +63,11 @@ async function appended(catalog: StoredCatalog, existing: CatalogEntry, bars: Ba
   return { ...bars, columns: merged.columns, report };
 }
 
-/** Says which series of the symbol cover only a part of a coarser one, and what that means (semantics §1.13). */
-async function coverageNotes(
+/**
+ * Says which series of the symbol contradict a coarser one (semantics §3.2) or cover only a part of it
+ * (semantics §1.13), and what that means.
+ */
+async function neighborNotes(
   catalog: StoredCatalog,
   entry: CatalogEntry,
   others: readonly CatalogEntry[],
@@ -73,7 +78,10 @@ async function coverageNotes(
     const otherBars = await openEntry(catalog, other);
     const isFiner = TIMEFRAME_MS[entry.timeframe] < TIMEFRAME_MS[other.timeframe];
     const [finer, coarser] = isFiner ? [entry, other] : [other, entry];
-    if (isFiner ? coversBars(bars, otherBars) : coversBars(otherBars, bars)) continue;
+    const [finerBars, coarserBars] = isFiner ? [bars, otherBars] : [otherBars, bars];
+    const contradictions = contradictionsOf(coarserBars, finerBars);
+    if (contradictions !== null && contradictions.count > 0) notes.push(contradictionNote(contradictions));
+    if (coversBars(finerBars, coarserBars)) continue;
     notes.push(
       `The ${finer.timeframe} bars (${rangeOf(finer)}) cover only a part of the ${coarser.timeframe} bars ` +
         `(${rangeOf(coarser)}): runs on ${coarser.timeframe} use them to look inside bars, and resample no ` +
@@ -81,6 +89,14 @@ async function coverageNotes(
     );
   }
   return notes;
+}
+
+function contradictionNote(found: Contradictions): string {
+  const { base, fine } = found;
+  const consequence = found.isDrillingOff
+    ? `Runs on ${base.timeframe} do not drill into the ${fine.timeframe} bars.`
+    : `Runs on ${base.timeframe} do not drill into the contradicted ones.`;
+  return `${describeContradictions(found)} ${consequence} ${CONTRADICTION_ADVICE}`;
 }
 
 async function openEntry(catalog: StoredCatalog, { sha256 }: CatalogEntry): Promise<Bars> {

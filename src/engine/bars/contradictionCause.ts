@@ -1,7 +1,13 @@
 // Why finer bars contradict base bars, and how a warning says so: adjusted prices beside raw ones, or shifted times.
 import { nextBit } from '../kernels/bits.ts';
 import { TIMEFRAME_MS, type Bars } from './bars.ts';
-import { childrenAt, contradictionAt, highest, isContradicted, lowest, type Contradictions } from './contradictions.ts';
+import {
+  childrenAt,
+  contradictionAt,
+  FEWEST_CONTRADICTED,
+  isContradicted,
+  type Contradictions,
+} from './contradictions.ts';
 
 export type ContradictionCause =
   /** The finer prices are a multiple of the base prices: `from` that of the first bar, `to` that of the last. */
@@ -19,6 +25,7 @@ const ONE_RATIO = 0.005;
 
 /** The likely cause of at least one contradiction. */
 export function causeOf({ base, fine, rows, count }: Contradictions): ContradictionCause {
+  if (count < FEWEST_CONTRADICTED) return { kind: 'unknown' };
   const step = Math.ceil(count / MOST_BARS);
   const looked: number[] = [];
   for (let row = nextBit(rows, 0, base.length), at = 0; row < base.length; row = nextBit(rows, row + 1, base.length))
@@ -30,9 +37,7 @@ function ratioCause(base: Bars, fine: Bars, rows: readonly number[]): Contradict
   const ratios: number[] = [];
   for (const row of rows) {
     const children = childrenAt(base, row, fine);
-    const { first, end } = children;
-    const middle = highest(fine.high, first, end) + lowest(fine.low, first, end);
-    const ratio = middle / (base.high[row] + base.low[row]);
+    const ratio = (children.highest + children.lowest) / (base.high[row] + base.low[row]);
     if (!isContradicted(base, row, fine, { ...children, scale: 1 / ratio })) ratios.push(ratio);
   }
   const above = ratios.filter((ratio) => ratio > 1).length;

@@ -17,7 +17,7 @@ const TOLERATED_PRICE = 1e-4;
  */
 const MOST_CONTRADICTED = 0.1;
 /** Fewer contradicted bars than this are taken for bad ticks, whatever their share. */
-const FEWEST_CONTRADICTED = 5;
+export const FEWEST_CONTRADICTED = 5;
 
 export interface Contradiction {
   /** Open of the base bar. */
@@ -58,6 +58,21 @@ export function contradictionsOf(base: Bars, fine: Bars): Contradictions | null 
   return found;
 }
 
+/** What contradicts rows [start, end), if a run over them would have drilled; null: nothing. */
+export function contradictionsIn(
+  base: Bars,
+  fine: Bars,
+  start: number,
+  end: number,
+): { readonly found: Contradictions; readonly count: number } | null {
+  const found = contradictionsOf(base, fine);
+  if (found === null || found.count === 0 || end <= start) return null;
+  const hasChildren =
+    lowerBound(fine.time, base.time[end - 1] + TIMEFRAME_MS[base.timeframe]) > lowerBound(fine.time, base.time[start]);
+  const count = countBits(found.runRows, start, end);
+  return hasChildren && (count > 0 || found.isDrillingOff) ? { found, count } : null;
+}
+
 function compare(base: Bars, fine: Bars): Contradictions | null {
   if (base.isResampled && base.sha256 === fine.sha256) return null;
   if (base.cutFrom !== undefined) {
@@ -96,17 +111,23 @@ function compareRows(
   rows: Uint32Array,
 ): { readonly comparedBars: number; readonly child: number } {
   const spanMs = TIMEFRAME_MS[base.timeframe];
-  const { time } = fine;
+  const { time, high, low, length } = fine;
   let comparedBars = 0;
   for (let row = from; row < to; row++) {
     const opens = base.time[row];
-    while (child < fine.length && time[child] < opens) child++;
+    const closes = opens + spanMs;
+    while (child < length && time[child] < opens) child++;
     const first = child;
-    while (child < fine.length && time[child] < opens + spanMs) child++;
+    let highest = -Infinity;
+    let lowest = Infinity;
+    for (; child < length && time[child] < closes; child++) {
+      if (high[child] > highest) highest = high[child];
+      if (low[child] < lowest) lowest = low[child];
+    }
     if (child === first) continue;
     comparedBars++;
-    if (isContradicted(base, row, fine, { first, end: child, movedMs: 0, scale: 1 }))
-      rows[row >>> 5] |= 1 << (row & 31);
+    const column = contradictedColumn(base, row, fine, first, child, 0, 1, highest, lowest);
+    if (column !== null) rows[row >>> 5] |= 1 << (row & 31);
   }
   return { comparedBars, child };
 }
@@ -118,37 +139,56 @@ export interface Children {
   /** How much later they opened than they say. */
   readonly movedMs: number;
   readonly scale: number;
+  /** Extremes, not scaled. */
+  readonly highest: number;
+  readonly lowest: number;
 }
 
-export const childrenAt = (base: Bars, row: number, fine: Bars, movedMs = 0): Children => {
+export function childrenAt(base: Bars, row: number, fine: Bars, movedMs = 0): Children {
   const opens = base.time[row] + movedMs;
+  const first = lowerBound(fine.time, opens);
   const end = lowerBound(fine.time, opens + TIMEFRAME_MS[base.timeframe]);
-  return { first: lowerBound(fine.time, opens), end, movedMs, scale: 1 };
-};
+  const highest = fine.high.subarray(first, end).reduce((most, price) => Math.max(most, price), -Infinity);
+  const lowest = fine.low.subarray(first, end).reduce((least, price) => Math.min(least, price), Infinity);
+  return { first, end, movedMs, scale: 1, highest, lowest };
+}
+
+/** Whether children contradict their bar by more than the tolerance. */
+export const isContradicted = (base: Bars, row: number, fine: Bars, children: Children): boolean =>
+  columnOf(base, row, fine, children) !== null;
+
+const columnOf = (
+  base: Bars,
+  row: number,
+  fine: Bars,
+  { first, end, movedMs, scale, highest, lowest }: Children,
+): Contradiction['column'] | null =>
+  contradictedColumn(base, row, fine, first, end, movedMs, scale, scale * highest, scale * lowest);
 
 /**
- * Whether children contradict their bar by more than the tolerance. They may never lie outside of it. They must reach
- * its extremes when none is missing, and meet its open or close when they begin or end with it.
+ * The price of a bar that its children contradict by more than the tolerance. They may never lie outside of it. They
+ * must reach its extremes when none is missing, and meet its open or close when they begin or end with it. The numbers
+ * of `Children` are arguments of their own, because an object per bar takes longer than the comparison.
  */
-export const isContradicted = (base: Bars, row: number, fine: Bars, children: Children): boolean =>
-  contradictedColumn(base, row, fine, children) !== null;
-
 function contradictedColumn(
   base: Bars,
   row: number,
   fine: Bars,
-  { first, end, movedMs, scale }: Children,
+  first: number,
+  end: number,
+  movedMs: number,
+  scale: number,
+  highest: number,
+  lowest: number,
 ): Contradiction['column'] | null {
   const high = base.high[row];
   const low = base.low[row];
   const tolerance = Math.max(TOLERATED_RANGE * (high - low), TOLERATED_PRICE * high);
-  const childHigh = scale * highest(fine.high, first, end);
-  const childLow = scale * lowest(fine.low, first, end);
   const childMs = TIMEFRAME_MS[fine.timeframe];
   const spanMs = TIMEFRAME_MS[base.timeframe];
   const isWhole = (end - first) * childMs === spanMs;
-  if (childHigh > high + tolerance || (isWhole && childHigh < high - tolerance)) return 'high';
-  if (childLow < low - tolerance || (isWhole && childLow > low + tolerance)) return 'low';
+  if (highest > high + tolerance || (isWhole && highest < high - tolerance)) return 'high';
+  if (lowest < low - tolerance || (isWhole && lowest > low + tolerance)) return 'low';
   const opens = base.time[row] + movedMs;
   if (fine.time[first] === opens && Math.abs(scale * fine.open[first] - base.open[row]) > tolerance) return 'open';
   const last = end - 1;
@@ -159,25 +199,8 @@ function contradictedColumn(
 /** What contradicts a contradicted row. */
 export function contradictionAt({ base, fine }: Contradictions, row: number): Contradiction {
   const children = childrenAt(base, row, fine);
-  const { first, end } = children;
-  const column = contradictedColumn(base, row, fine, children)!;
-  const childPrices = {
-    open: () => fine.open[first],
-    high: () => highest(fine.high, first, end),
-    low: () => lowest(fine.low, first, end),
-    close: () => fine.close[end - 1],
-  };
-  return { time: base.time[row], column, price: base[column][row], childPrice: childPrices[column]() };
-}
-
-export function highest(values: Float64Array, first: number, end: number): number {
-  let found = values[first];
-  for (let at = first + 1; at < end; at++) if (values[at] > found) found = values[at];
-  return found;
-}
-
-export function lowest(values: Float64Array, first: number, end: number): number {
-  let found = values[first];
-  for (let at = first + 1; at < end; at++) if (values[at] < found) found = values[at];
-  return found;
+  const { first, end, highest, lowest } = children;
+  const column = columnOf(base, row, fine, children)!;
+  const childPrices = { open: fine.open[first], high: highest, low: lowest, close: fine.close[end - 1] };
+  return { time: base.time[row], column, price: base[column][row], childPrice: childPrices[column] };
 }

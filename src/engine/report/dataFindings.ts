@@ -2,7 +2,7 @@
 // come first in the diagnosis, since no rule can be judged by bars on which its values were missing.
 import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
 import { CONTRADICTION_ADVICE, describeContradictions } from '../bars/contradictionCause.ts';
-import { contradictionsOf } from '../bars/contradictions.ts';
+import { contradictionsIn } from '../bars/contradictions.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { alignedRows, barsOf } from '../evaluate/frames.ts';
 import { hasBit } from '../kernels/bits.ts';
@@ -26,19 +26,26 @@ export interface DataFinding {
  */
 const MANY_MISSING = 0.05;
 
+type EvaluatedRun = Pick<ReportInput, 'strategy' | 'evaluated' | 'input' | 'warmup'>;
+
 /** What the data of a run lacked, in the order of what it explains. */
-export function dataFindings(report: ReportInput, bits: readonly ConditionBits[]): DataFinding[] {
+export function dataFindings(report: EvaluatedRun, bits: readonly ConditionBits[]): DataFinding[] {
   const { input } = report;
   if (input.end <= input.start) return [];
   return [...frameFindings(report, bits), ...columnFindings(report, bits), ...warmUpFindings(report, bits)];
 }
 
 /** That too many bars are contradicted by finer ones for drilling; empty when the run would not have drilled. */
-export function drillingFindings({ input: { bars, fine, config } }: ReportInput): DataFinding[] {
+export function drillingFindings({
+  input,
+  firstRow,
+  endRow,
+}: Pick<ReportInput, 'input' | 'firstRow' | 'endRow'>): DataFinding[] {
+  const { bars, fine, config } = input;
   if (config.ambiguityResolution !== 'multi_resolution' || fine === null) return [];
-  const found = contradictionsOf(bars, fine);
-  if (found === null || !found.isDrillingOff) return [];
-  const message = `No bar was looked into, because finer bars contradict too many. ${describeContradictions(found)}`;
+  const inRange = contradictionsIn(bars, fine, firstRow, endRow);
+  if (inRange === null || !inRange.found.isDrillingOff) return [];
+  const message = `${describeContradictions(inRange.found)} That is too many: no bar was drilled into.`;
   return [{ code: 'FINER_BARS_CONTRADICT', conditions: [], message, suggestion: CONTRADICTION_ADVICE }];
 }
 
@@ -55,7 +62,7 @@ interface MissingRows {
 
 const missingRows = new KeptByRange<Int32Array, MissingRows>();
 
-function frameFindings({ evaluated, input }: ReportInput, bits: readonly ConditionBits[]): DataFinding[] {
+function frameFindings({ evaluated, input }: EvaluatedRun, bits: readonly ConditionBits[]): DataFinding[] {
   const { plan, market } = evaluated;
   const { start, end } = input;
   const base = market.base;
@@ -122,7 +129,7 @@ function adviceOf(base: Bars, other: Bars, { before, after, within, present }: M
 }
 
 /** Imported columns that begin later than the window or end earlier. Holes between two values may be meant. */
-function columnFindings({ evaluated, input }: ReportInput, bits: readonly ConditionBits[]): DataFinding[] {
+function columnFindings({ evaluated, input }: EvaluatedRun, bits: readonly ConditionBits[]): DataFinding[] {
   const { plan, market } = evaluated;
   const { start, end } = input;
   const { symbol, timeframe, time } = market.base;
@@ -155,7 +162,7 @@ function extentOf(values: Float64Array): { readonly first: number; readonly last
 }
 
 /** A stated warm-up that leaves a condition unknown at the beginning. An inferred one is long enough. */
-function warmUpFindings({ strategy, warmup, input }: ReportInput, bits: readonly ConditionBits[]): DataFinding[] {
+function warmUpFindings({ strategy, warmup, input }: EvaluatedRun, bits: readonly ConditionBits[]): DataFinding[] {
   if (warmup.source === 'inferred') return [];
   const needed = inferLookback(strategy, input.bars.timeframe);
   if (needed <= warmup.bars || needed <= input.start) return [];

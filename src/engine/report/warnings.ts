@@ -1,7 +1,6 @@
 // Warnings about a backtest and its config: they never block, and are returned beside the result.
 import { CONTRADICTION_ADVICE, describeContradictions } from '../bars/contradictionCause.ts';
-import { contradictionsOf } from '../bars/contradictions.ts';
-import { countBits } from '../kernels/bits.ts';
+import { contradictionsIn } from '../bars/contradictions.ts';
 import type { RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
 import type { ValidationIssue } from '../language/issues/issues.ts';
 import type { CONFIG_WARNING_CODES } from '../language/grammar/issueCodes.ts';
@@ -72,13 +71,13 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
 function contradictionText({ input, firstRow, endRow }: ReportInput): string | null {
   const { bars, fine, config } = input;
   if (config.ambiguityResolution !== 'multi_resolution' || fine === null) return null;
-  const found = contradictionsOf(bars, fine);
-  const inRange = found === null ? 0 : countBits(found.runRows, firstRow, endRow);
-  if (found === null || (inRange === 0 && !found.isDrillingOff)) return null;
+  const inRange = contradictionsIn(bars, fine, firstRow, endRow);
+  if (inRange === null) return null;
+  const { found, count } = inRange;
   const settled = `the fallback (${policyInForce(config)}) settles`;
   const consequence = found.isDrillingOff
-    ? `That is more than drilling can be trusted with: no bar is drilled into, and ${settled} every undecided bar.`
-    : `Of these, ${inRange} are in the range. They are not drilled into: ${settled} those that are undecided.`;
+    ? `That is too many: no bar of the series is drilled into, and ${settled} every undecided bar.`
+    : `Of these, ${count} ${count === 1 ? 'is' : 'are'} in the range. Contradicted bars are not drilled into: ${settled} those that are undecided.`;
   return `${describeContradictions(found)} ${consequence}`;
 }
 

@@ -1,6 +1,7 @@
 // The result of a sweep: its best rows, the effect of the parameters, and how much of the best row is luck.
 import { narrowRun } from '../backtest.ts';
 import { FEW_POSITIONS } from '../report/diagnosis.ts';
+import { dataWarnings } from './dataWarnings.ts';
 import { percentile, populationShape, standardDeviation } from '../report/moments.ts';
 import { buyAndHold } from '../report/buyAndHold.ts';
 import { dailyOf, type FlatKey } from '../report/flatSummary.ts';
@@ -104,7 +105,7 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
     verdict: verdictOf(overfitting, top.length > 0, workspace),
     overfitting,
     workspaceDeflatedSharpe: workspace && workspace.deflatedSharpe,
-    warnings: warningsOf(top, rows, ranked),
+    warnings: [...dataWarnings(context, rows), ...warningsOf(top, rows, ranked)],
     top,
     marginals,
     heatmap: heatmapOfBest(space, rows, values, marginals, sign),
