@@ -43,6 +43,37 @@ describe('POST /backtests', () => {
     expect(reply.status, reply.text).toBe(201);
   });
 
+  it('refuses a run of a strategy that reads the state of another instrument, and says what to do', async () => {
+    const trigger = { kind: 'compare', left: { kind: 'state', field: 'position_exists' }, op: 'eq', right: 0 };
+    const versionFor = async (symbol: string): Promise<string> => {
+      const left = { ...trigger.left, instrument: { symbol } };
+      const right = { kind: 'const', value: 0 };
+      const action = { side: 'long', sizing: { mode: 'fixed', value: 1 } };
+      const entry = { kind: 'entry', trigger: { ...trigger, left, right }, action };
+      const strategyAst = { protocol: 'svc.strategy', version: 1, strategy: { kind: 'strategy', entry, exits: [] } };
+      const payload = { name: symbol, description: '', settings: {}, strategyAst };
+      const made = await client.post('/strategies', payload);
+      const sent = { settings: {}, strategyAst, version: 1, ignoreWarnings: true };
+      const ready = await client.post(`/strategies/${made.body.id}/versions/finalize`, sent);
+      expect(ready.status, ready.text).toBe(200);
+      return ready.body.id as string;
+    };
+    const refused = await client.post('/backtests', body({}, await versionFor('MSFT')));
+    expect(refused.status, refused.text).toBe(422);
+    expect(refused.body).toMatchObject({
+      code: 'BACKTEST_CONFIG_INVALID',
+      issues: [
+        {
+          code: 'NOT_AVAILABLE_YET',
+          message: 'This reads the state of "MSFT", and only "SPX" is traded: nothing else has a position.',
+          suggestion: 'Remove `instrument` to read the state of SPX, or run the strategy on MSFT.',
+        },
+      ],
+    });
+    const accepted = await client.post('/backtests', body({}, await versionFor('SPX')));
+    expect(accepted.status, accepted.text).toBe(201);
+  });
+
   it('accepts ISO dates, a config without execution, and a config as GET answers it', async () => {
     const { execution: _, ...free } = config();
     const sent = { ...free, range: { start: '2003-01-01', end: '2005-01-01T00:00:00+01:00' } };

@@ -174,7 +174,12 @@ describe('a second import', () => {
 describe('an import of finer bars', () => {
   const minutes = (first: number, end: number): Promise<BarsTable> => {
     const time = (row: number): number => START + row * 900_000;
-    const lines = Array.from({ length: end - first }, (_, at) => `${time(first + at)},1,1,1,1`);
+    const { open, high, low, close } = HOURS;
+    const prices = (row: number): string => [open, high, low, close].map((values) => values[row]).join(',');
+    const lines = Array.from(
+      { length: end - first },
+      (_, at) => `${time(first + at)},${prices(Math.floor((first + at) / 4))}`,
+    );
     return table(['time,open,high,low,close', ...lines].join('\n'), '15m');
   };
 
@@ -193,6 +198,58 @@ describe('an import of finer bars', () => {
     const { report } = await run(hours(0, 100));
     expect(report.notes).toEqual([]);
     expect((await catalog.find('AAA', '4h'))?.timeframe).toBe('15m');
+  });
+});
+
+describe('an import of finer or coarser bars that contradict each other', () => {
+  /** The days of HOURS, from the `first` to before the `end`. */
+  function days(first: number, end: number): Promise<BarsTable> {
+    const lines = Array.from({ length: end - first }, (_, at) => {
+      const rows = (values: Float64Array): Float64Array => values.subarray(24 * (first + at), 24 * (first + at + 1));
+      const { time, open, high, low, close } = HOURS;
+      const prices = [rows(open)[0], Math.max(...rows(high)), Math.min(...rows(low)), rows(close)[23]];
+      return [rows(time)[0], ...prices].join(',');
+    });
+    return table(['time,open,high,low,close', ...lines].join('\n'), '1d');
+  }
+  /** Hours whose prices are multiplied on the first `wrong` days. */
+  function wrongHours(wrong: number, factor: number): Promise<BarsTable> {
+    const lines = Array.from({ length: 240 }, (_, row) => {
+      const { open, high, low, close } = HOURS;
+      const prices = [open, high, low, close].map((values) => values[row] * (row < 24 * wrong ? factor : 1));
+      return [HOURS.time[row], ...prices].join(',');
+    });
+    return table(['time,open,high,low,close', ...lines].join('\n'), '1h');
+  }
+  const told = ({ report }: ImportedSeries): string | undefined =>
+    report.notes.find((note) => note.includes('contradict'));
+
+  it.each(['finer', 'coarser'])(
+    'says so when the %s ones come second: the first, the cause, and what runs do',
+    async (second) => {
+      const [first, last] =
+        second === 'finer' ? [days(0, 10), wrongHours(10, 1.3)] : [wrongHours(10, 1.3), days(0, 10)];
+      expect(told(await run(first))).toBeUndefined();
+      const note = told(await run(last))!;
+      expect(note).toContain(
+        'The 1h bars contradict 10 of the 10 1d bars that they lie in. The first opens at 2024-01-01T00:00Z: its high is ',
+      );
+      expect(note).toContain(
+        'adjusted prices beside raw ones, 1h to 1d ratio 1.30. Runs on 1d do not drill into the 1h bars.',
+      );
+    },
+  );
+
+  it('says which bars of a series that is good otherwise are not drilled into', async () => {
+    await run(days(0, 10));
+    const note = told(await run(wrongHours(2, 0.9)))!;
+    expect(note).toContain('The 1h bars contradict 2 of the 10 1d bars');
+    expect(note).toContain('Runs on 1d do not drill into the contradicted ones.');
+  });
+
+  it('says nothing when they agree', async () => {
+    await run(days(0, 10));
+    expect(told(await run(hours(0, 240)))).toBeUndefined();
   });
 });
 

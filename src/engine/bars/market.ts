@@ -3,6 +3,7 @@ import { STORED_TIMEFRAMES, TIMEFRAME_MS } from './bars.ts';
 import type { Bars, Market, StoredTimeframe } from './bars.ts';
 import { openSnapshot } from './arrow.ts';
 import type { Snapshot } from './arrow.ts';
+import { contradictionsOf } from './contradictions.ts';
 import { coversBars } from './coverage.ts';
 import { resample } from './resample.ts';
 
@@ -121,11 +122,16 @@ function opened(snapshot: Snapshot): Bars {
   return bars;
 }
 
+/** Whether one series covers the other (semantics §1.13); bars that contradict it are no replacement for it. */
 function covers(finer: Snapshot, coarser: Snapshot): boolean {
   const known = coverage.get(finer) ?? new WeakMap<Snapshot, boolean>();
   coverage.set(finer, known);
   let found = known.get(coarser);
-  if (found === undefined) known.set(coarser, (found = coversBars(opened(finer), opened(coarser))));
+  if (found === undefined) {
+    const [fine, coarse] = [opened(finer), opened(coarser)];
+    found = coversBars(fine, coarse) && contradictionsOf(coarse, fine)?.isDrillingOff !== true;
+    known.set(coarser, found);
+  }
   return found;
 }
 

@@ -1,14 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { createMarket, sourceTimeframe } from '../../../src/engine/bars/market.ts';
-import type { StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import { contradictionsOf } from '../../../src/engine/bars/contradictions.ts';
+import { openSnapshot } from '../../../src/engine/bars/arrow.ts';
+import { resample } from '../../../src/engine/bars/resample.ts';
+import { makeSnapshot } from '../../../src/market/snapshotFiles.ts';
 import { coversBars } from '../../../src/engine/bars/coverage.ts';
 import type { TimedBars } from '../../../src/engine/bars/coverage.ts';
 import type { Snapshot } from '../../../src/engine/bars/arrow.ts';
 import { randomSnapshot, START } from '../../support/bars.ts';
 
 const minutes = randomSnapshot({ symbol: 'A', timeframe: '1m', count: 3000 });
-const quarters = randomSnapshot({ symbol: 'A', timeframe: '15m', count: 200, instrument: { qtyStep: 5 } });
+const quarters = madeOf(minutes, '15m', { qtyStep: 5 });
 const otherHours = randomSnapshot({ symbol: 'B', timeframe: '1h', count: 50 });
+
+/** Bars as an exchange publishes them beside its finer ones. */
+function madeOf(finer: Snapshot, timeframe: StoredTimeframe, instrument: Partial<Instrument> = {}): Snapshot {
+  const { symbol } = finer.meta;
+  const about = { symbol, timeframe, instrument: { ...finer.meta.instrument, ...instrument } };
+  return makeSnapshot(resample(openSnapshot(finer), timeframe), about);
+}
 
 describe('a market', () => {
   it('prefers stored bars to resampled ones', () => {
@@ -59,8 +70,8 @@ describe('a market', () => {
 });
 
 describe('a market with finer bars imported later (semantics §1.13)', () => {
-  const hours = randomSnapshot({ symbol: 'A', timeframe: '1h', count: 240 });
   const wholeMinutes = randomSnapshot({ symbol: 'A', timeframe: '1m', count: 240 * 60, seed: 2 });
+  const hours = madeOf(wholeMinutes, '1h');
   const lateMinutes = minutesBut(0, 120 * 60);
   const brokenMinutes = minutesBut(100 * 60, 101 * 60);
 
@@ -73,6 +84,20 @@ describe('a market with finer bars imported later (semantics §1.13)', () => {
   it('resamples from the finest series that covers the whole of the base', () => {
     const market = createMarket([hours, wholeMinutes], 'A', '1h');
     expect(market.bars('A', '4h')).toMatchObject({ sha256: wholeMinutes.meta.sha256, length: 60 });
+  });
+
+  it('resamples nothing from bars that contradict the base, and nothing is drilled into them', () => {
+    const { time, volume, series, ...prices } = openSnapshot(wholeMinutes);
+    const [open, high, low, close] = (['open', 'high', 'low', 'close'] as const).map((name) =>
+      prices[name].map((price) => price * 1.3),
+    );
+    const wrong = makeSnapshot({ time, open, high, low, close, volume, series }, wholeMinutes.meta);
+    for (const timeframe of ['1h', '4h', '1d'] as const) {
+      const market = createMarket([hours, wrong], 'A', timeframe);
+      expect(market.bars('A', '1d')?.sha256).toBe(hours.meta.sha256);
+      expect(contradictionsOf(market.base, market.fine!)?.isDrillingOff).toBe(true);
+    }
+    expect(createMarket([hours, wrong, otherHours], 'B', '1h').bars('A', '4h')?.sha256).toBe(hours.meta.sha256);
   });
 
   it.each([

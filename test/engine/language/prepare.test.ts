@@ -67,6 +67,22 @@ describe('preparing a run', () => {
     ]);
   });
 
+  it('rejects state of an instrument that is not the one of the run', () => {
+    const payload = strategy(
+      compare({ kind: 'state', field: 'position_exists', instrument: { symbol: 'MSFT' } }, 'eq', 1),
+    );
+    expect(issues(payload)).toEqual([]);
+    expect(issues(payload, {}, { symbol: 'MSFT' })).toEqual([]);
+    expect(issues(payload, {}, { symbol: 'AAPL' })).toEqual([
+      'NOT_AVAILABLE_YET /strategyAst/strategy/entry/trigger/left/instrument/symbol',
+    ]);
+    const prepared = prepareStrategy(payload, {}, {}, { symbol: 'AAPL' });
+    expect(prepared.ok ? null : prepared.issues[0]).toMatchObject({
+      message: 'This reads the state of "MSFT", and only "AAPL" is traded: nothing else has a position.',
+      suggestion: 'Remove `instrument` to read the state of AAPL, or run the strategy on MSFT.',
+    });
+  });
+
   it('rejects params that are unknown, of the wrong type or out of range', () => {
     expect(issues(withParams(), { params: { lenght: 5 } })).toEqual(['PARAM_UNDEFINED /config/params/lenght']);
     expect(issues(withParams(), { params: { length: 1 } })).toEqual(['OUT_OF_RANGE /config/params/length']);

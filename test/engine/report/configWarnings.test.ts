@@ -4,7 +4,11 @@ import type { ValidationIssue } from '../../../src/engine/language/issues/issues
 import { CONFIG_WARNING_CODES } from '../../../src/engine/language/grammar/issueCodes.ts';
 import { createMarket, runBacktest, type Market } from '../../../src/engine/index.ts';
 import { astOf, compare, entry, exit, market, sma, type Json } from '../../support/builders.ts';
-import { configOf, dailySnapshot, SYMBOL } from '../../support/runs.ts';
+import { resample } from '../../../src/engine/bars/resample.ts';
+import { openSnapshot } from '../../../src/engine/bars/arrow.ts';
+import { makeSnapshot } from '../../../src/market/snapshotFiles.ts';
+import { randomColumns, randomSnapshot } from '../../support/bars.ts';
+import { configOf, dailySnapshot, INSTRUMENT, SYMBOL } from '../../support/runs.ts';
 
 let bars: Market;
 beforeAll(() => {
@@ -15,9 +19,9 @@ const rising = compare(market(), 'gt', sma(5));
 const strategyOf = (more: object = {}, trigger: Json = rising): Json =>
   astOf({ entry: entry(trigger), exits: [exit(compare(market(), 'lt', sma(5)))], ...more });
 
-function warningsOf(strategyAst: Json, more: object = {}): readonly ValidationIssue[] {
+function warningsOf(strategyAst: Json, more: object = {}, on = bars): readonly ValidationIssue[] {
   const config = { ...configOf(), ...more };
-  const outcome = runBacktest({ id: 'x', strategyAst, settings: {}, config, strategyHash: 'x' }, bars, null);
+  const outcome = runBacktest({ id: 'x', strategyAst, settings: {}, config, strategyHash: 'x' }, on, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.warnings as readonly ValidationIssue[];
 }
@@ -75,8 +79,52 @@ describe('the warnings of a result', () => {
     expect(found(warningsOf(strategyOf(), config))).toEqual([]);
   });
 
+  describe('about finer bars that contradict the base bars', () => {
+    /** 100 days, and their hours, of which those of the first `wrong` days are multiplied by 1.3. */
+    function withHours(wrong: number): Market {
+      const days = resample(openSnapshot(randomSnapshot({ symbol: SYMBOL, count: 2_400 })), '1d');
+      const hours = randomColumns({ count: 2_400 });
+      const column = (values: Float64Array) => values.map((value, row) => value * (row < 24 * wrong ? 1.3 : 1));
+      const { open, high, low, close } = hours;
+      const fine = { ...hours, open: column(open), high: column(high), low: column(low), close: column(close) };
+      const about = { symbol: SYMBOL, instrument: INSTRUMENT };
+      const snapshots = [
+        makeSnapshot(days, { ...about, timeframe: '1d' }),
+        makeSnapshot(fine, { ...about, timeframe: '1h' }),
+      ];
+      return createMarket(snapshots, SYMBOL, '1d');
+    }
+    const contradictions = (wrong: number, more: object = {}): readonly ValidationIssue[] =>
+      warningsOf(strategyOf(), more, withHours(wrong)).filter(({ code }) => code === 'FINER_BARS_CONTRADICT');
+
+    it('name the first bar, both values, the cause, and that the fallback settles them', () => {
+      const [warning, ...others] = contradictions(7);
+      expect(others).toEqual([]);
+      expect(warning).toMatchObject({ path: '/config/timeframe', field: 'config', severity: 'warning' });
+      expect(warning.message).toMatch(
+        /^The 1h bars contradict 7 of the 100 1d bars that they lie in\. The first opens at 2024-01-01T00:00Z: its high is [\d.]+, and the 1h bars inside it reach [\d.]+\. Likely cause: adjusted prices beside raw ones, 1h to 1d ratio 1\.30\. Of these, 7 are in the range\. Contradicted bars are not drilled into: the fallback \(pessimistic\) settles those that are undecided\.$/,
+      );
+      expect(warning.suggestion).toContain('both adjusted or both raw');
+    });
+
+    it('say that drilling is off when there are many of them', () => {
+      const [{ message }] = contradictions(100, { ambiguityFallback: 'distance' });
+      expect(message).toMatch(
+        /That is too many: no bar of the series is drilled into, and the fallback \(distance\) settles every undecided bar\.$/,
+      );
+    });
+
+    it('are about the range, and about runs that would drill', () => {
+      const later = { range: { start: '2024-02-01' } };
+      expect(contradictions(0)).toEqual([]);
+      expect(contradictions(7, later)).toEqual([]);
+      expect(contradictions(20, later)).toHaveLength(1);
+      expect(contradictions(100, { ambiguityResolution: 'pessimistic' })).toEqual([]);
+    });
+  });
+
   it('are all tested above', () => {
-    const tested = new Set(cases.map(([name]) => name.split(' ')[0]));
+    const tested = new Set([...cases.map(([name]) => name.split(' ')[0]), 'FINER_BARS_CONTRADICT']);
     expect(CONFIG_WARNING_CODES.filter((code) => !tested.has(code))).toEqual([]);
   });
 });

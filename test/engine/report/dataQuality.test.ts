@@ -1,5 +1,6 @@
 // Gaps of the bars behind a result, against a count of row after row.
 import { expect, it } from 'vitest';
+import type { Bars } from '../../../src/engine/bars/bars.ts';
 import { flawSearch } from '../../../src/engine/bars/flaws.ts';
 import { dataQuality } from '../../../src/engine/report/dataQuality.ts';
 import { diceOf } from '../../support/dice.ts';
@@ -53,4 +54,29 @@ it('lists the outliers from the first bar of a range to its last', () => {
     dataQuality(bars, null, start, end).outliers.map((outlier) => outlier.time / HOUR);
   expect(rowsOf(100, 201)).toEqual([100, 200]);
   expect(rowsOf(101, 200)).toEqual([]);
+});
+
+it('counts the bars of a range that finer bars contradict, and says when none is drilled into', () => {
+  const price = Float64Array.from({ length: 40 }, () => 100);
+  const bars = (count: number, timeframe: '1h' | '15m', wrong: number) => {
+    const columns = { open: price.slice(0, count), low: price.slice(0, count), close: price.slice(0, count) };
+    const time = Float64Array.from({ length: count }, (_, row) => (row * HOUR * 40) / count);
+    return barsFrom(
+      { ...columns, time, high: price.slice(0, count).map((_, row) => (row < wrong ? 130 : 100)) },
+      timeframe,
+    );
+  };
+  const base = bars(40, '1h', 0);
+  const told = (fine: Bars, start: number, end: number) => {
+    const { fineTimeframe, contradictedBars, isDrillingOff } = dataQuality(base, fine, start, end);
+    return [fineTimeframe, contradictedBars, isDrillingOff];
+  };
+  const few = bars(40, '15m', 4);
+  expect(told(few, 0, 40)).toEqual(['15m', 4, false]);
+  expect(told(few, 2, 40)).toEqual(['15m', 2, false]);
+  // Other bars of the same timeframe, over the same range.
+  expect(told(bars(40, '15m', 20), 2, 40)).toEqual(['15m', 18, true]);
+  expect(told(few, 2, 40)).toEqual(['15m', 2, false]);
+  const { contradictedBars, isDrillingOff } = dataQuality(base, null, 0, 40);
+  expect([contradictedBars, isDrillingOff]).toEqual([0, false]);
 });

@@ -5,7 +5,7 @@ import { simulateBand } from '../../../src/engine/simulate/band.ts';
 import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
 import type { RiskRules } from '../../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
-import { barsOf, configOf, entryAt, INSTRUMENT, inputOf, NO_RISK, takeProfit, type Ohlc } from './input.ts';
+import { barsFrom, barsOf, configOf, entryAt, INSTRUMENT, inputOf, NO_RISK, takeProfit, type Ohlc } from './input.ts';
 
 const FROM = Date.UTC(2024, 0, 1);
 const BAR = 15 * 60_000;
@@ -288,5 +288,70 @@ describe('the band', () => {
     const input = opened(WIDE, minutes);
     const band = simulateBand(input, simulate(input))!;
     expect(band.low).toBe(band.high);
+  });
+});
+
+describe('a bar that its children contradict', () => {
+  // The minutes reach 130 % of the prices of their bar: the target is 30 % away from them.
+  const wrong: Ohlc[] = [
+    [130, 143, 130, 140],
+    [140, 140, 117, 130],
+  ];
+  const right: Ohlc[] = [
+    [100, 110, 100, 108],
+    [108, 108, 90, 100],
+  ];
+
+  it('is left to the fallback, like one without children', () => {
+    expect(told(opened(WIDE, wrong))).toEqual([['stop_loss', 95, 'fallback', '15m', 'pessimistic', null]]);
+    expect(simulate(opened(WIDE, wrong)).ambiguity).toEqual({
+      undecidedBars: 1,
+      drilledBars: 0,
+      fallbackBars: 1,
+      childrenMissingBars: 1,
+    });
+    const config = configOf({ timeframe: '15m', initialBalance: 1e6, ambiguityFallback: 'optimistic' });
+    expect(told(opened(WIDE, wrong, { config }))[0].slice(0, 3)).toEqual(['take_profit', 105, 'fallback']);
+  });
+
+  it('is left to the fallback with a pending order in it', () => {
+    const order = { type: 'stop', price: { kind: 'constant', value: 104 }, expireBars: 3 } as const;
+    const bars = barsOf([START, WIDE], '15m', FROM);
+    const drilledWith = (minutes: Ohlc[]): number => {
+      const input = opened(WIDE, minutes, { entries: [entryAt(bars, [0], { order })] });
+      return simulate(input).ambiguity.drilledBars;
+    };
+    expect([drilledWith(right), drilledWith(wrong)]).toEqual([1, 0]);
+  });
+
+  /** Longs opened at the open of each of 60 bars, the first `count` of which have wrong minutes. */
+  function many(count: number) {
+    const rows: Ohlc[] = [START, ...Array.from({ length: 60 }, () => WIDE)];
+    const bars = barsOf(rows, '15m', FROM);
+    const minutes = rows.map((_, row) => (row === 0 ? [START, START] : row <= count ? wrong : right));
+    const columns = minutes.flatMap((pair, row) =>
+      pair.map((ohlc, at) => ({ time: FROM + row * BAR + at * 60_000, ohlc })),
+    );
+    const column = (at: number): number[] => columns.map(({ ohlc }) => ohlc[at]);
+    const fine = barsFrom(
+      { time: columns.map(({ time }) => time), open: column(0), high: column(1), low: column(2), close: column(3) },
+      '1m',
+    );
+    const input = inputOf(bars, { fine, entries: [entryAt(bars, bars.time.keys())], risk: both });
+    return simulate(input);
+  }
+
+  it('leaves the other bars to their children', () => {
+    const { ambiguity, trades } = many(6);
+    expect(ambiguity).toMatchObject({ undecidedBars: 60, drilledBars: 54, childrenMissingBars: 6 });
+    expect(trades.map(({ exitReason }) => exitReason)).toEqual(
+      Array.from({ length: 60 }, (_, row) => (row < 6 ? 'stop_loss' : 'take_profit')),
+    );
+  });
+
+  it('is one of so many that no bar is drilled into', () => {
+    const { ambiguity, trades } = many(7);
+    expect(ambiguity).toMatchObject({ undecidedBars: 60, drilledBars: 0, fallbackBars: 60, childrenMissingBars: 0 });
+    expect(new Set(trades.map(({ exitReason }) => exitReason))).toEqual(new Set(['stop_loss']));
   });
 });

@@ -7,7 +7,7 @@ import { splitSummary } from '../../support/jsonResults.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 import { compiled, CROSSING, marketOf, rowsOf, sweepContextFor, finished, tpeRowsOf } from '../../support/sweeps.ts';
 import type { SweepContext } from '../../../src/engine/sweep/shard.ts';
-import type { Market } from '../../../src/engine/bars/bars.ts';
+import type { Bars, Market } from '../../../src/engine/bars/bars.ts';
 import type { SweepResult } from '../../../src/engine/sweep/sweepResult.ts';
 import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
 
@@ -162,6 +162,21 @@ describe('tpe', () => {
     const long = sweepContextFor(strategy, { space: { fast: { min: 2, max: 4 } }, method: 'grid' }, marketOf(3_000, 3));
     const codes = finished(long, rowsOf(long)).warnings.map(({ code }) => code);
     expect(codes).not.toContain('BEST_HARDLY_TRADES');
+  });
+
+  it('warns of finer bars that contradict the base bars, and ranks rows that are not drilled', () => {
+    const market = marketOf(400, 3);
+    const { base } = market;
+    const wrong = (values: Float64Array): Float64Array => values.map((value) => value * 1.3);
+    const { time, open, high, low, close } = base;
+    const hours = { time, open: wrong(open), high: wrong(high), low: wrong(low), close: wrong(close) };
+    const fine: Bars = { ...base, ...hours, timeframe: '1h', sha256: 'hours' };
+    const given = { space: { stop: { min: 1, max: 4, step: 1 } }, method: 'grid' };
+    const [context, plain] = [{ ...market, fine }, market].map((each) => sweepContextFor(strategy, given, each));
+    const { warnings, top } = finished(context, rowsOf(context));
+    expect(warnings[0].code).toBe('FINER_BARS_CONTRADICT');
+    expect(warnings[0].message).toContain('1h to 1d ratio 1.30');
+    expect(top).toEqual(finished(plain, rowsOf(plain)).top);
   });
 });
 
