@@ -232,7 +232,8 @@ describe('an import of finer or coarser bars that contradict each other', () => 
       expect(told(await run(first))).toBeUndefined();
       const note = told(await run(last))!;
       expect(note).toContain(
-        'The 1h bars contradict 10 of the 10 1d bars that they lie in. The first opens at 2024-01-01T00:00Z: its high is ',
+        'The 1h bars contradict 10 of the 10 1d bars that they lie in. The first opens at 2024-01-01T00:00Z: its ' +
+          'high is ',
       );
       expect(note).toContain(
         'adjusted prices beside raw ones, 1h to 1d ratio 1.30. Runs on 1d do not drill into the 1h bars.',

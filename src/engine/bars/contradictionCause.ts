@@ -9,7 +9,7 @@ import {
   type Contradictions,
 } from './contradictions.ts';
 
-export type ContradictionCause =
+type ContradictionCause =
   /** The finer prices are a multiple of the base prices: `from` that of the first bar, `to` that of the last. */
   | { readonly kind: 'ratio'; readonly from: number; readonly to: number }
   /** The finer bars fit when they open this much earlier than they say. */

@@ -19,7 +19,7 @@ const MOST_CONTRADICTED = 0.1;
 /** Fewer contradicted bars than this are taken for bad ticks, whatever their share. */
 export const FEWEST_CONTRADICTED = 5;
 
-export interface Contradiction {
+interface Contradiction {
   /** Open of the base bar. */
   readonly time: number;
   readonly column: 'open' | 'high' | 'low' | 'close';

@@ -76,9 +76,9 @@ function frameFindings({ evaluated, input }: EvaluatedRun, bits: readonly Condit
     const series = `${other.symbol} ${other.timeframe}`;
     // The last value of the run's own instrument stands in for later ones (semantics §1.6).
     const lack = frame.symbol === null && before === 0 ? 'has no new value' : 'is unknown';
-    const message =
-      `${series} ${lack} on ${count} of the ${end - start} bars: ${causesOf(base, other, missing).join('; ')}. Its bars ` +
-      `cover ${spanOf(other)}.`;
+    const share = `${count} of the ${end - start} bars`;
+    const causes = causesOf(base, other, missing).join('; ');
+    const message = `${series} ${lack} on ${share}: ${causes}. Its bars cover ${spanOf(other)}.`;
     const conditions = readersOf(plan, bits, (slot) => sameFrame(plan.steps[slot].frame, frame));
     return [{ code: 'SERIES_INCOMPLETE' as const, conditions, message, suggestion: adviceOf(base, other, missing) }];
   });
@@ -122,7 +122,10 @@ function causesOf(base: Bars, other: Bars, { before, after, within, present }: M
 
 function adviceOf(base: Bars, other: Bars, { before, after, within, present }: MissingRows): string {
   if (within > 0 && present === 0 && base.timeframe === other.timeframe)
-    return `Import bars of ${other.symbol} that open when those of ${base.symbol} do, or read a coarser timeframe of it.`;
+    return (
+      `Import bars of ${other.symbol} that open when those of ${base.symbol} do, or read a coarser timeframe of ` +
+      `${other.symbol}.`
+    );
   if (before + after >= within)
     return `Import the bars of ${other.symbol} that are missing, or set config.range to the time that it covers.`;
   return `Read a coarser timeframe of ${other.symbol}, or leave out the bars on which only ${base.symbol} trades.`;
@@ -145,7 +148,9 @@ function columnFindings({ evaluated, input }: EvaluatedRun, bits: readonly Condi
     found.push({
       code: 'SERIES_INCOMPLETE',
       conditions: readersOf(plan, bits, (slot) => slot === step.slot),
-      message: `The column "${step.name}" of ${symbol} ${timeframe} is unknown on ${absent} of the ${end - start} bars. ${extent}.`,
+      message:
+        `The column "${step.name}" of ${symbol} ${timeframe} is unknown on ${absent} of the ${end - start} bars. ` +
+        `${extent}.`,
       suggestion: 'Import the bars with the column filled in, or set config.range to the time that it covers.',
     });
   }
@@ -177,8 +182,8 @@ function warmUpFindings({ strategy, warmup, input }: EvaluatedRun, bits: readonl
   if (condition === null || rows < MANY_MISSING * (end - start)) return [];
   const member = warmup.source === 'settings' ? 'settings.warmupPeriod' : 'defaults.warmupBars';
   const message =
-    `${condition.node.text} was unknown on the first ${rows} of the ${end - start} bars: ${member} is ${warmup.bars}, ` +
-    `and the longest period needs ${needed}.`;
+    `${condition.node.text} was unknown on the first ${rows} of the ${end - start} bars: ${member} is ` +
+    `${warmup.bars}, and the longest period needs ${needed}.`;
   return [
     {
       code: 'WARMUP_TOO_SHORT',

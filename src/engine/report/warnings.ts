@@ -77,7 +77,8 @@ function contradictionText({ input, firstRow, endRow }: ReportInput): string | n
   const settled = `the fallback (${policyInForce(config)}) settles`;
   const consequence = found.isDrillingOff
     ? `That is too many: no bar of the series is drilled into, and ${settled} every undecided bar.`
-    : `Of these, ${count} ${count === 1 ? 'is' : 'are'} in the range. Contradicted bars are not drilled into: ${settled} those that are undecided.`;
+    : `Of these, ${count} ${count === 1 ? 'is' : 'are'} in the range. Contradicted bars are not drilled into: ` +
+      `${settled} those that are undecided.`;
   return `${describeContradictions(found)} ${consequence}`;
 }
 

@@ -162,9 +162,9 @@ describe('the likely cause', () => {
     );
     const [high, top] = [DAYS.high[0], DAYS.high[0] * 1.3];
     expect(text).toBe(
-      'The 1h bars contradict 100 of the 100 1d bars that they lie in. The first opens at 2024-01-01T00:00Z: its high ' +
-        `is ${high}, and the 1h bars inside it reach ${top}. Likely cause: adjusted prices beside raw ones, 1h to 1d ` +
-        'ratio 1.30.',
+      'The 1h bars contradict 100 of the 100 1d bars that they lie in. The first opens at 2024-01-01T00:00Z: its ' +
+        `high is ${high}, and the 1h bars inside it reach ${top}. Likely cause: adjusted prices beside raw ones, ` +
+        '1h to 1d ratio 1.30.',
     );
   });
 

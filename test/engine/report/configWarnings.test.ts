@@ -101,16 +101,19 @@ describe('the warnings of a result', () => {
       const [warning, ...others] = contradictions(7);
       expect(others).toEqual([]);
       expect(warning).toMatchObject({ path: '/config/timeframe', field: 'config', severity: 'warning' });
-      expect(warning.message).toMatch(
-        /^The 1h bars contradict 7 of the 100 1d bars that they lie in\. The first opens at 2024-01-01T00:00Z: its high is [\d.]+, and the 1h bars inside it reach [\d.]+\. Likely cause: adjusted prices beside raw ones, 1h to 1d ratio 1\.30\. Of these, 7 are in the range\. Contradicted bars are not drilled into: the fallback \(pessimistic\) settles those that are undecided\.$/,
+      expect(warning.message.replaceAll(/(is|reach) [\d.]*\d/g, '$1 N')).toBe(
+        'The 1h bars contradict 7 of the 100 1d bars that they lie in. The first opens at 2024-01-01T00:00Z: its ' +
+          'high is N, and the 1h bars inside it reach N. Likely cause: adjusted prices beside raw ones, 1h to 1d ' +
+          'ratio 1.30. Of these, 7 are in the range. Contradicted bars are not drilled into: the fallback ' +
+          '(pessimistic) settles those that are undecided.',
       );
       expect(warning.suggestion).toContain('both adjusted or both raw');
     });
 
     it('say that drilling is off when there are many of them', () => {
       const [{ message }] = contradictions(100, { ambiguityFallback: 'distance' });
-      expect(message).toMatch(
-        /That is too many: no bar of the series is drilled into, and the fallback \(distance\) settles every undecided bar\.$/,
+      expect(message).toContain(
+        ' That is too many: no bar of the series is drilled into, and the fallback (distance) ',
       );
     });
 

@@ -3,15 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createMarket, runBacktest, type BacktestTask, type Market, type Summary } from '../../../src/engine/index.ts';
 import { DIAGNOSIS_CODES } from '../../../src/engine/report/diagnosis.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';
-import type { SnapshotColumns } from '../../../src/engine/bars/arrow.ts';
-import { resample } from '../../../src/engine/bars/resample.ts';
-import type { Snapshot } from '../../../src/engine/index.ts';
-import { makeSnapshot } from '../../../src/market/snapshotFiles.ts';
-import { INSTRUMENT } from '../simulate/input.ts';
+import { incompleteMarkets } from '../../support/incompleteMarkets.ts';
 import * as write from '../../support/builders.ts';
 
 type Json = Record<string, unknown>;
-const HOUR_MS = 3_600_000;
 const markets = new Map<string, Market>();
 beforeAll(async () => {
   const catalog = await openShippedData();
@@ -22,50 +17,7 @@ beforeAll(async () => {
   ] as const) {
     markets.set(symbol, createMarket(await catalog.snapshots(symbol, timeframe), symbol, timeframe));
   }
-  const index = await catalog.snapshots('SPX', '1d');
-  const own = markets.get('SPX')!.base;
-  /** Bars of another name with the days of the index, some of them, and at another time. */
-  const others = (symbol: string, timeframe: '1h' | '1d', change: Partial<SnapshotColumns>): Snapshot =>
-    makeSnapshot({ ...own, ...change }, { symbol, timeframe, instrument: { ...INSTRUMENT, symbol } });
-  const marketWith = (...more: Snapshot[]): Market => createMarket([...index, ...more], 'SPX', '1d');
-  const until = (rows: number): SnapshotColumns => {
-    const part = (values: Float64Array): Float64Array => values.slice(0, rows);
-    const { time, open, high, low, close, volume } = own;
-    const columns = { time, open, high, low, close, volume };
-    return {
-      ...(Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, part(values)])) as typeof columns),
-      series: new Map(),
-    };
-  };
-  markets.set('with GOOG', marketWith(...(await catalog.snapshots('GOOG', '1d'))));
-  const afternoons = own.time.map((time) => time + 13.5 * HOUR_MS);
-  markets.set('with other times', marketWith(others('OTHER', '1d', { time: afternoons })));
-  const wrong = (values: Float64Array): Float64Array => values.map((value) => value * 1.3);
-  const { open, high, low, close: closes } = own;
-  const hours = { time: afternoons, open: wrong(open), high: wrong(high), low: wrong(low), close: wrong(closes) };
-  markets.set('with wrong hours', marketWith(others('SPX', '1h', hours)));
-  const days = until(3_000);
-  const column = days.time.map((_, row) => (row < 1_500 ? NaN : row % 3 === 0 ? NaN : row));
-  markets.set(
-    'with a late column',
-    createMarket([others('SPX', '1d', { ...days, series: new Map([['late', column]]) })], 'SPX', '1d'),
-  );
-  const euros = await catalog.snapshots('EURUSD', '1h');
-  const { base } = createMarket(euros, 'EURUSD', '1d');
-  const early = resample(markets.get('EURUSD')!.base, '1d');
-  const half = Math.floor(base.length / 2);
-  const cut = (values: Float64Array): Float64Array => values.slice(0, half);
-  const earlyDays = {
-    time: cut(early.time),
-    open: cut(early.open),
-    high: cut(early.high),
-    low: cut(early.low),
-    close: cut(early.close),
-    volume: cut(early.volume),
-    series: new Map(),
-  };
-  const stale = makeSnapshot(earlyDays, { symbol: 'EURUSD', timeframe: '1d', instrument: INSTRUMENT });
-  markets.set('with early days', createMarket([...euros, stale], 'EURUSD', '1h'));
+  for (const [name, market] of await incompleteMarkets(catalog)) markets.set(name, market);
 });
 
 const close = write.market();
@@ -76,7 +28,7 @@ const compare = (left: Json, op: string, right: Json, id?: string): Json =>
 const cross = (op: string, fast: number, slow: number): Json => write.cross(sma(fast), op, sma(slow));
 const hundredfold = { kind: 'math', op: 'mul', args: [close, constant(100)] };
 const hour = { kind: 'time', field: 'hour' };
-const priceOf = (symbol: string, more: Json = {}): Json => write.market('close', { instrument: { symbol }, ...more });
+const priceOf = (symbol: string): Json => write.market('close', { instrument: { symbol } });
 
 interface Case {
   readonly symbol?: 'EURUSD' | 'SPX' | 'AAPL';
@@ -290,90 +242,6 @@ describe('the suggestion for a comparison that is never true', () => {
       /: the left side was always 20, and the right side was always 30\. Compare a value that changes\.$/,
     );
     expect(toldOf(close, hundredfold)).toMatch(/These ranges do not meet\. Compare values of the same scale\.$/);
-  });
-});
-
-describe('values that were missing for a known reason', () => {
-  const held = {
-    kind: 'exit',
-    when: compare({ kind: 'state', field: 'position_bars_since_entry' }, 'gte', constant(5)),
-  };
-  const firstOf = (given: Case) => {
-    const [first, ...others] = summaryOf({ exits: [held], ...given }).strategyTrace!.diagnosis;
-    expect(others.some(({ code }) => code === 'RULE_ALWAYS_FALSE')).toBe(false);
-    return first;
-  };
-  const rises = (price: Json, id?: string): Json =>
-    compare(price, 'gt', { kind: 'shift', offset: 1, source: price }, id);
-
-  it('are those of an instrument that covers a part of the range: how many, from when to when, and what to do', () => {
-    const range = { start: '2000-01-01', end: '2015-01-01' };
-    expect(
-      firstOf({ symbol: 'SPX', market: 'with GOOG', entry: { trigger: rises(priceOf('GOOG'), 'goog') }, range }),
-    ).toMatchObject({
-      code: 'SERIES_INCOMPLETE',
-      severity: 'warning',
-      nodeId: 'goog',
-      message:
-        'GOOG 1d is unknown on 1625 of the 3773 bars: 1162 come before its first bar has closed; 463 come after its ' +
-        'last bar. Its bars cover 2004-08-19 to 2013-03-02.',
-      suggestion: 'Import the bars of GOOG that are missing, or set config.range to the time that it covers.',
-    });
-  });
-
-  it('are not reported where the instrument covers all but a few of the bars', () => {
-    const range = { start: '2005-01-01', end: '2013-03-01' };
-    const { diagnosis } = summaryOf({
-      symbol: 'SPX',
-      market: 'with GOOG',
-      entry: { trigger: rises(priceOf('GOOG')) },
-      exits: [held],
-      range,
-    }).strategyTrace!;
-    expect(diagnosis.map(({ code }) => code)).not.toContain('SERIES_INCOMPLETE');
-  });
-
-  it('are those of an instrument whose bars open at other times, with both times and no word of a division', () => {
-    const { message, suggestion, severity } = firstOf({
-      symbol: 'SPX',
-      market: 'with other times',
-      entry: { trigger: rises(priceOf('OTHER')) },
-    });
-    expect(severity).toBe('error');
-    expect(message).toContain('OTHER 1d is unknown on 5030 of the 5030 bars');
-    expect(message).toContain('since they open at other times (OTHER at 13:30Z and SPX at 00:00Z)');
-    expect(suggestion).toContain('Import bars of OTHER that open when those of SPX do');
-  });
-
-  it('are found behind any other condition of the rule', () => {
-    const trigger = { kind: 'any', items: [rises(close), rises(priceOf('GOOG'), 'goog')] };
-    const { code, nodeId } = firstOf({ symbol: 'SPX', market: 'with GOOG', entry: { trigger } });
-    expect([code, nodeId]).toEqual(['SERIES_INCOMPLETE', 'goog']);
-  });
-
-  it('are those after the last bar of a coarser timeframe of the same instrument, which stands in for them', () => {
-    const trigger = compare(close, 'gt', write.market('close', { timeframe: '1d' }), 'daily');
-    const { code, nodeId, message } = firstOf({ market: 'with early days', entry: { trigger } });
-    expect([code, nodeId]).toEqual(['SERIES_INCOMPLETE', 'daily']);
-    expect(message).toMatch(/^EURUSD 1d has no new value on \d+ of the \d+ bars: \d+ come after its last bar\. /);
-  });
-
-  it('are those before the first value of an imported column, not the holes between its values', () => {
-    const { code, nodeId, message } = firstOf({
-      symbol: 'SPX',
-      market: 'with a late column',
-      entry: { trigger: compare({ kind: 'series', name: 'late' }, 'gt', constant(0), 'late') },
-    });
-    expect([code, nodeId]).toEqual(['SERIES_INCOMPLETE', 'late']);
-    expect(message).toMatch(/^The column "late" of SPX 1d is unknown on 1501 of the 3000 bars\. Its values run from /);
-  });
-
-  it('are those of a warm-up that was stated too short', () => {
-    const { message, suggestion } = firstOf(CASES.WARMUP_TOO_SHORT);
-    expect(message).toMatch(
-      /was unknown on the first 979 of the 5011 bars: settings\.warmupPeriod is 20, and the longest period needs 999\.$/,
-    );
-    expect(suggestion).toBe('Remove settings.warmupPeriod, or raise it to 999.');
   });
 });
 

@@ -98,7 +98,9 @@ export function reportForeignState(
   const symbol = node.instrument?.symbol;
   if (typeof symbol !== 'string' || symbol === traded) return;
   log.add('NOT_AVAILABLE_YET', place, {
-    message: `This reads the state of ${shown(symbol)}, and only ${shown(traded)} is traded: nothing else has a position.`,
+    message:
+      `This reads the state of ${shown(symbol)}, and only ${shown(traded)} is traded: nothing else has a ` +
+      'position.',
     suggestion: `Remove \`instrument\` to read the state of ${traded}, or run the strategy on ${symbol}.`,
   });
 }
