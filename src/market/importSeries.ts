@@ -81,7 +81,7 @@ async function neighborNotes(
     const [finerBars, coarserBars] = isFiner ? [bars, otherBars] : [otherBars, bars];
     const contradictions = contradictionsOf(coarserBars, finerBars);
     if (contradictions !== null && contradictions.count > 0) notes.push(contradictionNote(contradictions));
-    if (coversBars(finerBars, coarserBars)) continue;
+    if (contradictions?.isDrillingOff || coversBars(finerBars, coarserBars)) continue;
     notes.push(
       `The ${finer.timeframe} bars (${rangeOf(finer)}) cover only a part of the ${coarser.timeframe} bars ` +
         `(${rangeOf(coarser)}): runs on ${coarser.timeframe} use them to look inside bars, and resample no ` +
@@ -94,7 +94,7 @@ async function neighborNotes(
 function contradictionNote(found: Contradictions): string {
   const { base, fine } = found;
   const consequence = found.isDrillingOff
-    ? `Runs on ${base.timeframe} do not drill into the ${fine.timeframe} bars.`
+    ? `Runs on ${base.timeframe} neither drill into the ${fine.timeframe} bars nor resample from them.`
     : `Runs on ${base.timeframe} do not drill into the contradicted ones.`;
   return `${describeContradictions(found)} ${consequence} ${CONTRADICTION_ADVICE}`;
 }
