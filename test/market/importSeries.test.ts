@@ -236,8 +236,8 @@ describe('an import of finer or coarser bars that contradict each other', () => 
           'high is ',
       );
       expect(note).toContain(
-        'adjusted prices beside raw ones, 1h to 1d ratio 1.30. Runs on 1d neither drill into the 1h bars nor resample ' +
-          'from them.',
+        'adjusted prices beside raw ones, 1h to 1d ratio 1.30. Runs on 1d neither drill into the 1h bars nor ' +
+          'resample from them.',
       );
     },
   );
