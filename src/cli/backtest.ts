@@ -7,7 +7,7 @@ import { makeFolder } from '../folders.ts';
 import { counted } from '../market/formatting.ts';
 import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
 import { describeSource } from './marketSource.ts';
-import { CommandError, percent, printJson, printLine, printTable, withJson } from './output.ts';
+import { CommandError, percent, printJson, printLine, printTable, refusal, withJson } from './output.ts';
 import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import {
   openMarket,
@@ -41,7 +41,11 @@ async function run(options: Options): Promise<void> {
   const { market, sources } = await openMarket(config, strategy, options);
   const task: BacktestTask = { id: 'command-line', ...strategy, config };
   const outcome = runBacktest(task, market, null);
-  if (!outcome.ok) throw new CommandError(outcome.error.message, outcome.error.code);
+  if (!outcome.ok) {
+    const { error, issues: faults } = outcome;
+    if (faults !== undefined) throw refusal(error.code, 'This strategy cannot be run with this config', faults);
+    throw new CommandError(error.message, error.code);
+  }
   const summary = outcome.summaryJson as Summary;
   const trades = outcome.trades as readonly TradeRow[];
   const warnings = [...issues, ...outcome.warnings];

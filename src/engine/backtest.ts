@@ -8,6 +8,7 @@ import { SharedSpan } from './kernels/sharedBuffer.ts';
 import { missingSeries } from './evaluate/frames.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
 import { placeOfSeries } from './language/canonical/foreignSeries.ts';
+import type { ValidationIssue } from './language/issues/issues.ts';
 import { inferLookback } from './language/canonical/lookback.ts';
 import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar/ast.ts';
 import { PlanCache } from './plan/planCache.ts';
@@ -256,6 +257,6 @@ function emptyRange({ symbol, timeframe, time, length }: Bars): string {
 
 const stopped = () => failure('CANCELLED', '', 'The run was stopped.');
 
-function failure(code: string, path: string, message: string, issues?: readonly object[]): FailedRun {
+function failure(code: string, path: string, message: string, issues?: readonly ValidationIssue[]): FailedRun {
   return { ok: false, error: { code, path, message }, ...(issues && { issues }) };
 }

@@ -1,4 +1,5 @@
 // A run once it has been simulated and summarized: what stored results and artifacts are made from.
+import type { ValidationIssue } from '../language/issues/issues.ts';
 import type { SharedSpan } from '../kernels/sharedBuffer.ts';
 import type { ResolvedConfig } from '../config.ts';
 import type { Reproducibility, RunError } from '../task.ts';
@@ -75,6 +76,6 @@ export class CompletedOutcome {
 export interface FailedRun {
   readonly ok: false;
   readonly error: RunError;
-  readonly issues?: readonly object[];
+  readonly issues?: readonly ValidationIssue[];
 }
 export type SimulatedRun = CompletedRun | FailedRun;
