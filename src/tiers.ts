@@ -31,6 +31,8 @@ export interface TierLimits {
   /** Seconds that one run may take on a thread. */
   readonly runSeconds: number;
   readonly sweepVariants: number;
+  /** Points of a grid before its constraints; they may leave a twentieth of them, on pro a quarter. */
+  readonly sweepPoints: number;
   /** Requests per minute of one API key or member; below, of a whole workspace. */
   readonly requestsPerMinute: number;
   readonly workspaceRequestsPerMinute: number;
@@ -75,6 +77,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     barsPerBacktest: 1_000_000,
     runSeconds: 60,
     sweepVariants: 200,
+    sweepPoints: 4_000,
     requestsPerMinute: 600,
     workspaceRequestsPerMinute: 1_800,
     requestsInFlight: 16,
@@ -103,6 +106,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     barsPerBacktest: 10_000_000,
     runSeconds: 300,
     sweepVariants: 10_000,
+    sweepPoints: 200_000,
     requestsPerMinute: 3_000,
     workspaceRequestsPerMinute: 9_000,
     requestsInFlight: 32,
@@ -131,6 +135,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     barsPerBacktest: 100_000_000,
     runSeconds: 600,
     sweepVariants: 1_000_000,
+    sweepPoints: 4_000_000,
     requestsPerMinute: 30_000,
     workspaceRequestsPerMinute: 90_000,
     requestsInFlight: 64,

@@ -91,10 +91,18 @@ export type { TradeRow } from './report/tradeTable.ts';
 export { heatmapOf } from './sweep/landscape.ts';
 export { joinRankingRows, rankingRows, type RankingRows } from './sweep/rankingRows.ts';
 export { historyOf, shardsOf } from './sweep/rounds.ts';
-export { variantAt } from './sweep/samplers.ts';
 export type { ShardRange } from './sweep/shard.ts';
 export { configOf, marketsOf, type Space } from './sweep/space.ts';
-export { metricsOf, objectiveOf, planSweep, spaceOf, type SweepJob, type SweepStrategy } from './sweep/sweepJob.ts';
+export {
+  countSweep,
+  metricsOf,
+  objectiveOf,
+  planSweep,
+  sizeSweep,
+  spaceOf,
+  type SweepJob,
+  type SweepStrategy,
+} from './sweep/sweepJob.ts';
 export { SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts';
 export type { SweepResult } from './sweep/sweepResult.ts';
 export { metricOf, type SweepRows } from './sweep/sweepRows.ts';

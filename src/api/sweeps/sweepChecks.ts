@@ -3,14 +3,13 @@ import type { NewSweep } from '../../db/sweeps.ts';
 import { strategyOf, type StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   configOf,
+  countSweep,
   marketsOf,
   parsePointer,
-  planSweep,
   pointerTo,
   shardsOf,
-  variantAt,
+  sizeSweep,
   type BacktestConfig,
-  type SweepJob,
   type SweepSpec,
 } from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
@@ -22,8 +21,8 @@ import { problem, ProblemError } from '../http/problems.ts';
 
 /** The most variants of a shard: their rows with every metric take 10 MB, and a few shards are read at a time. */
 const MAX_SHARD = 20_000;
-/** How many points are tried for a first variant: constraints may rule out the first ones, but hardly this many. */
-const MAX_LOOKED_AT = 4_000_000;
+/** Shards of about a second: half a day of one thread. All of them are inserted in one statement. */
+const MAX_SHARDS = 50_000;
 
 /**
  * Checks a request and returns what is stored of it.
@@ -35,22 +34,28 @@ export async function acceptSweep(
   version: StrategyVersion,
   spec: SweepSpec,
 ): Promise<NewSweep> {
-  const planned = planSweep(strategyOf(version), spec);
+  const sized = sizeSweep(strategyOf(version), spec);
+  if (!sized.ok) throw sweepRefused(sized.faults);
+  // Before anything whose work grows with the size of the space.
+  if (sized.isCounted) limitPoints(asker.tier, sized.indexes);
+  else limitVariants(asker.tier, sized.indexes);
+  const planned = countSweep(sized);
   if (!planned.ok) throw sweepRefused(planned.faults);
   const { job, space } = planned;
   limitVariants(asker.tier, job.variants);
   const check = new BacktestCheck(catalog, asker);
-  const first = configOf(spec.config, space, firstVariant(job, space));
-  const markets = await Promise.all(
-    marketsOf(spec.config, space).map(async ({ symbol, timeframe }) => {
-      const config = { ...first, timeframe, signalInstrument: { symbol } };
-      const accepted = await withFaultsInSpace(spec, config, () => check.accept(version, config));
-      return { symbol, timeframe, snapshots: accepted.snapshots, cost: accepted.cost };
-    }),
-  );
+  const sample = configOf(spec.config, space, planned.sample);
+  const markets: (NewSweep['markets'][number] & { readonly cost: number })[] = [];
+  // One after the other: the first that is refused ends the request, and there may be thousands of unknown symbols.
+  for (const { symbol, timeframe } of marketsOf(spec.config, space)) {
+    const config = { ...sample, timeframe, signalInstrument: { symbol } };
+    const { snapshots, cost } = await withFaultsInSpace(spec, config, () => check.accept(version, config));
+    markets.push({ symbol, timeframe, snapshots, cost });
+  }
   const windows = 1 + (spec.walkForward?.folds ?? 0);
   const cost = (markets.reduce((most, market) => Math.max(most, market.cost), 0) + COST_PER_RUN) * windows;
   const size = Math.max(1, Math.min(MAX_SHARD, Math.floor(COST_PER_SHARD / cost)));
+  if (spec.method !== 'tpe' && job.indexes > size * MAX_SHARDS) throw tooMuchWork(cost * job.indexes);
   const shards = shardsOf(job, size).map((shard) => ({ ...shard, cost: cost * (shard.last - shard.first) }));
   return {
     strategyId: version.strategyId,
@@ -63,7 +68,7 @@ export async function acceptSweep(
   };
 }
 
-function sweepRefused(faults: Extract<ReturnType<typeof planSweep>, { ok: false }>['faults']): ProblemError {
+function sweepRefused(faults: Extract<ReturnType<typeof sizeSweep>, { ok: false }>['faults']): ProblemError {
   return problem('SWEEP_INVALID', {
     message: faults.length === 1 ? faults[0].message : `The sweep has ${faults.length} faults; see issues.`,
     issues: faults.map((fault) => ({
@@ -110,14 +115,25 @@ function spaceMemberAt(
   return section === 'overrides' ? [name, config.overrides?.[name]] : null;
 }
 
-type Space = Parameters<typeof configOf>[1];
+function tooMuchWork(bars: number): ProblemError {
+  const most = MAX_SHARDS * COST_PER_SHARD;
+  return problem('SWEEP_INVALID', {
+    message:
+      `This sweep is about ${bars.toPrecision(2)} bars of work; a sweep may be ${most.toPrecision(2)}. Use a shorter ` +
+      'range, a coarser timeframe, fewer folds or fewer variants.',
+  });
+}
 
-function firstVariant({ spec, indexes }: SweepJob, space: Space): ArrayLike<number> {
-  for (let index = 0; index < Math.min(indexes, MAX_LOOKED_AT); index++) {
-    const coordinates = variantAt(spec, space, index);
-    if (coordinates !== null) return coordinates;
-  }
-  throw problem('SWEEP_INVALID', { message: 'The constraints leave no variant.' });
+/** Every point of a grid is visited, those that the constraints rule out included. */
+function limitPoints(tier: Tier, points: number): void {
+  const limit = TIER_LIMITS[tier].sweepPoints;
+  if (points <= limit) return;
+  throw problem('TIER_LIMIT_REACHED', {
+    message:
+      `The space of this sweep has ${points} points, those that its constraints rule out included; the ${tier} tier ` +
+      `allows ${limit}. Use larger steps, or random with a budget.`,
+    extras: { limitName: 'sweepPoints', limit, usage: points },
+  });
 }
 
 function limitVariants(tier: Tier, variants: number): void {

@@ -11,3 +11,15 @@ export function lowerBound(ascending: Float64Array | Int32Array, wanted: number,
   }
   return low;
 }
+
+/** The first index whose value is above `wanted`; the length when there is none. */
+export function upperBound(ascending: Float64Array | Int32Array, wanted: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle] <= wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -6,6 +6,7 @@ import type { Snapshot } from '../bars/arrow.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
+import { ConstraintsTooRare } from '../sweep/tries.ts';
 import { Bell } from './bell.ts';
 import { BatchControl } from './control.ts';
 import { OutcomeSender } from './outcomeSender.ts';
@@ -163,11 +164,12 @@ const STOPPED: RunError = { code: 'CANCELLED', path: '', message: 'The run was s
 const TOO_LARGE = /^Invalid (string|array|typed array) length|^Array buffer allocation failed|longer than 0x/;
 
 /**
- * The error of a run that threw: memory that was refused, a result beyond V8's limits, or else a defect, since expected
- * failures are values. The message and stack of a defect go to the log; the caller only learns that it happened.
+ * The error of a run that threw: memory that was refused, constraints that hardly any point satisfies, a result beyond
+ * V8's limits, or else a defect, since expected failures are values. The message and stack of a defect go to the log;
+ * the caller only learns that it happened.
  */
 function internalError(error: unknown): RunError {
-  if (error instanceof MemoryRefused) return error.runError;
+  if (error instanceof MemoryRefused || error instanceof ConstraintsTooRare) return error.runError;
   if (error instanceof RangeError && TOO_LARGE.test(error.message))
     return {
       code: 'RESOURCE_LIMIT',

@@ -1,7 +1,7 @@
 // The tree-structured Parzen estimator: proposes variants where good results are dense (Bergstra, Bardenet, Bengio and
 // Kégl 2011).
 import { normalCdf, normalQuantile } from '../report/normal.ts';
-import { uniformPoint } from './samplers.ts';
+import { uniformVariant, type Coordinates } from './samplers.ts';
 import { uniform } from './seeded.ts';
 import {
   coordinateAt,
@@ -12,6 +12,7 @@ import {
   type Dimension,
   type Space,
 } from './space.ts';
+import { UNWATCHED, type Tries } from './tries.ts';
 
 /** Variants that ran, with their scores: higher is better, NaN ranks last. */
 export interface SweepHistory {
@@ -29,14 +30,16 @@ const PRIOR_WEIGHT = 1;
 const MAX_DRAWS = 50;
 
 /**
- * Proposes the coordinates of `count` variants from index `first` on. The same history and seed give the same
- * proposals.
+ * Proposes the coordinates of `count` variants from index `first` on; null for an index for which no point that
+ * satisfies the constraints is found. The same history and seed give the same proposals.
+ * @param tries is told of every point that is tried, and may throw
  */
 export function proposeVariants(
   space: Space,
   history: SweepHistory,
   { seed, first, count }: { readonly seed: number; readonly first: number; readonly count: number },
-): Float64Array[] {
+  tries: Tries = UNWATCHED,
+): (Coordinates | null)[] {
   const total = history.scores.length;
   const order = Array.from({ length: total }, (_, at) => at).sort(
     (a, b) => rank(history.scores[b]) - rank(history.scores[a]) || a - b,
@@ -54,9 +57,11 @@ export function proposeVariants(
       const made = Float64Array.from(space.dimensions, (dimension, at) =>
         bestCandidate(dimension, models[at], seed, index, at, draw),
       );
-      if (meetsConstraints(space, made)) return made;
+      const isAllowed = meetsConstraints(space, made);
+      tries.drawn(isAllowed, CANDIDATES * space.dimensions.length);
+      if (isAllowed) return made;
     }
-    return uniformPoint(space, seed, index, MAX_DRAWS);
+    return uniformVariant(space, seed, index, tries);
   });
 }
 

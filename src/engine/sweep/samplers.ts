@@ -3,11 +3,12 @@
 import { coordinateAt, levelCount, meetsConstraints, type Space } from './space.ts';
 import { permuted, uniform } from './seeded.ts';
 import type { SweepSpec } from './sweepRequest.ts';
+import { UNWATCHED, type Tries } from './tries.ts';
 
 /** Indexes of the grid above this are not exact in a double. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 /** How often a draw that breaks a constraint is drawn again. A space that rejects more has hardly any variants. */
-const MAX_DRAWS = 1_000;
+export const MAX_DRAWS = 1_000;
 
 export type Coordinates = Float64Array;
 
@@ -21,25 +22,40 @@ export function indexCount({ method, budget }: Pick<SweepSpec, 'method' | 'budge
   return method === 'random' ? Math.min(budget!, space.size) : budget!;
 }
 
-/** The coordinates of a variant; null if its index has none. Not for tpe, whose variants depend on results. */
+/** Whether the indexes stand for every point of a grid, each once: those of random with a budget for all of them, too. */
+export const takesAll = ({ method, budget }: Pick<SweepSpec, 'method' | 'budget'>, space: Space): boolean =>
+  method === 'grid' || (method === 'random' && isCountable(space) && budget! >= space.size);
+
+/**
+ * The coordinates of a variant; null if its index has none. Of tpe only the first round, whose variants do not depend
+ * on results.
+ * @param tries is told of every point that is tried, and may throw
+ */
 export function variantAt(
   spec: Pick<SweepSpec, 'method' | 'budget' | 'seed'>,
   space: Space,
   index: number,
+  tries: Tries = UNWATCHED,
 ): Coordinates | null {
-  switch (spec.method) {
-    case 'grid': {
-      const coordinates = gridPoint(space, index);
-      return meetsConstraints(space, coordinates) ? coordinates : null;
-    }
-    case 'random':
-      return randomVariant(space, index, spec.budget!, spec.seed);
-    case 'latin_hypercube':
-      return drawAllowed(space, (draw) => latinPoint(space, index, spec.budget!, spec.seed + draw));
-    case 'tpe':
-      return drawAllowed(space, (draw) => uniformPoint(space, spec.seed, index, draw));
+  if (takesAll(spec, space)) {
+    const at = spec.method === 'grid' ? index : permuted(index, space.size, spec.seed);
+    const coordinates = gridPoint(space, at);
+    tries.visited();
+    return meetsConstraints(space, coordinates) ? coordinates : null;
   }
+  const { seed } = spec;
+  switch (spec.method) {
+    case 'latin_hypercube':
+      return drawAllowed(space, tries, (draw) => latinPoint(space, index, spec.budget!, seed + draw));
+    case 'random':
+      if (isCountable(space)) return drawAllowed(space, tries, (draw) => unusedPoint(space, index, draw, spec));
+  }
+  return uniformVariant(space, seed, index, tries);
 }
+
+/** The first point that meets the constraints, of those drawn uniformly for an index. */
+export const uniformVariant = (space: Space, seed: number, index: number, tries: Tries): Coordinates | null =>
+  drawAllowed(space, tries, (draw) => uniformPoint(space, seed, index, draw));
 
 /** The last dimension varies fastest. */
 function gridPoint(space: Space, index: number): Coordinates {
@@ -66,21 +82,25 @@ export function gridIndex(space: Space, coordinates: ArrayLike<number>): number 
 /** Whether the points of the grid can be numbered exactly. */
 export const isCountable = (space: Space): boolean => space.size <= MAX_EXACT;
 
-/** Draws from a countable space without replacement: no two indexes draw the same point. */
-function randomVariant(space: Space, index: number, budget: number, seed: number): Coordinates | null {
-  if (!isCountable(space)) return drawAllowed(space, (draw) => uniformPoint(space, seed, index, draw));
-  return drawAllowed(space, (draw) => {
-    const at = index + draw * budget;
-    return at < space.size ? gridPoint(space, permuted(at, space.size, seed)) : null;
-  });
+/** Draws from a countable space without replacement: no two indexes draw the same point. Null: no point is left. */
+function unusedPoint(
+  space: Space,
+  index: number,
+  draw: number,
+  { budget, seed }: Pick<SweepSpec, 'budget' | 'seed'>,
+): Coordinates | null {
+  const at = index + draw * budget!;
+  return at < space.size ? gridPoint(space, permuted(at, space.size, seed)) : null;
 }
 
 /** The first draw that meets the constraints; null when none of MAX_DRAWS does, or nothing is left to draw. */
-function drawAllowed(space: Space, draw: (attempt: number) => Coordinates | null): Coordinates | null {
+function drawAllowed(space: Space, tries: Tries, draw: (attempt: number) => Coordinates | null): Coordinates | null {
   for (let attempt = 0; attempt < MAX_DRAWS; attempt++) {
     const coordinates = draw(attempt);
     if (coordinates === null) return null;
-    if (meetsConstraints(space, coordinates)) return coordinates;
+    const isAllowed = meetsConstraints(space, coordinates);
+    tries.drawn(isAllowed);
+    if (isAllowed) return coordinates;
   }
   return null;
 }

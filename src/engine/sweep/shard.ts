@@ -20,6 +20,7 @@ import { metricsOf, objectiveOf, spaceOf, type MarketOf, type SweepControl, type
 import { MAX_FAILURES_KEPT, type SweepRows } from './sweepRows.ts';
 import { foldsOf, type Fold } from './folds.ts';
 import { proposeVariants, type SweepHistory } from './parzen.ts';
+import { watchedTries } from './tries.ts';
 
 /** A range of indexes [first, last), and for tpe the results of the earlier ones. */
 export interface ShardRange {
@@ -43,9 +44,13 @@ interface Variant {
   readonly coordinates: Coordinates;
 }
 
-/** Runs the variants of a range; null if it was cancelled. The rows do not depend on other shards or on the thread. */
+/**
+ * Runs the variants of a range; null if it was cancelled. The rows do not depend on other shards or on the thread.
+ * @throws ConstraintsTooRare
+ */
 export function runShard(context: SweepContext, range: ShardRange, control: SweepControl | null): SweepRows | null {
-  const variants = variantsOf(context, range);
+  const variants = variantsOf(context, range, () => control?.isCancelled() ?? false);
+  if (variants === null) return null;
   const rows = new RowWriter({ ...context, control }, variants);
   // Neighbors in the space share columns; in this order they are still cached.
   const order = variants.map((_, at) => at).sort((a, b) => compareCoordinates(variants[a], variants[b]));
@@ -92,17 +97,32 @@ interface PreparedRow {
   readonly prepared: PreparedRun | RunError;
 }
 
-function variantsOf({ job, space }: SweepContext, { first, last, history }: ShardRange): Variant[] {
-  if (job.spec.method === 'tpe' && history !== undefined) {
-    const proposed = proposeVariants(space, history, { seed: job.spec.seed, first, count: last - first });
-    return proposed.map((coordinates, at) => ({ index: first + at, coordinates }));
-  }
+/**
+ * The variants of a range; null when `shouldStop` said so.
+ * @throws ConstraintsTooRare
+ */
+export function variantsOf(
+  { job, space }: Pick<SweepContext, 'job' | 'space'>,
+  { first, last, history }: ShardRange,
+  shouldStop: () => boolean,
+): Variant[] | null {
+  const tries = watchedTries(() => {
+    if (shouldStop()) throw new RunStopped('The search for variants was stopped.');
+  });
   const variants: Variant[] = [];
-  for (let index = first; index < last; index++) {
-    const coordinates = variantAt(job.spec, space, index);
+  const add = (coordinates: Coordinates | null, index: number): void => {
     if (coordinates !== null) variants.push({ index, coordinates });
+  };
+  try {
+    if (job.spec.method === 'tpe' && history !== undefined) {
+      const asked = { seed: job.spec.seed, first, count: last - first };
+      proposeVariants(space, history, asked, tries).forEach((coordinates, at) => add(coordinates, first + at));
+    } else for (let index = first; index < last; index++) add(variantAt(job.spec, space, index, tries), index);
+    return variants;
+  } catch (error) {
+    if (error instanceof RunStopped) return null;
+    throw error;
   }
-  return variants;
 }
 
 function compareCoordinates(a: Variant, b: Variant): number {

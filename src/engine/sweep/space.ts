@@ -69,7 +69,9 @@ export function valueAt(dimension: Dimension, coordinate: number): LevelValue {
     case 'steps': {
       const { min, step, log } = dimension;
       // Twelve digits, so that 0.1 + 2 · 0.1 is 0.3, as the author of the step expects.
-      return Number((log ? min * step ** coordinate : min + step * coordinate).toPrecision(12));
+      const value = log ? min * step ** coordinate : min + step * coordinate;
+      // Whole numbers of so many digits stay as they are, and formatting takes a hundred times as long as this check.
+      return Number.isInteger(value) && Math.abs(value) < 1e12 ? value : Number(value.toPrecision(12));
     }
     case 'continuous':
       return coordinate;

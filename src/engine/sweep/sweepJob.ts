@@ -3,10 +3,12 @@ import type { BacktestTask, RunControl } from '../task.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';
 import { paramFaults } from './paramLevels.ts';
-import { indexCount, variantAt } from './samplers.ts';
+import { comparisonsToCount, countPoints } from './pointCount.ts';
+import { indexCount, takesAll, uniformPoint } from './samplers.ts';
 import { resolveSpace, type SpaceFault } from './resolveSpace.ts';
-import type { Space } from './space.ts';
+import { meetsConstraints, type Space } from './space.ts';
 import type { SweepSpec } from './sweepRequest.ts';
+import { DRAWS_PER_VARIANT, rareMessage, rareShareMessage } from './tries.ts';
 
 /** What a sweep needs to know of its strategy. */
 export type SweepStrategy = Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings' | 'strategyHash'>;
@@ -27,14 +29,41 @@ export interface SweepJob {
 export type MarketOf = (symbol: string, timeframe: StoredTimeframe) => Market | undefined;
 export type SweepControl = Pick<RunControl, 'isCancelled' | 'mayTake' | 'report'>;
 
+interface RefusedSweep {
+  readonly ok: false;
+  readonly faults: readonly SpaceFault[];
+}
 type PlannedSweep =
-  | { readonly ok: true; readonly job: SweepJob; readonly space: Space }
-  | { readonly ok: false; readonly faults: readonly SpaceFault[] };
+  | {
+      readonly ok: true;
+      readonly job: SweepJob;
+      readonly space: Space;
+      /** The coordinates of a variant, by which to check what all of them share. */
+      readonly sample: ArrayLike<number>;
+    }
+  | RefusedSweep;
 
+/** A sweep of which everything is known that does not depend on its constraints. */
+export interface SizedSweep {
+  readonly ok: true;
+  readonly strategy: SweepStrategy;
+  readonly spec: SweepSpec;
+  readonly space: Space;
+  /** The indexes that variants are spread over: no sweep has more variants. */
+  readonly indexes: number;
+  /** Whether constraints between params leave fewer variants than indexes; `countSweep` counts them. */
+  readonly isCounted: boolean;
+}
+
+/** A grid has at most so many points: each shard visits those of its range. */
+const MAX_POINTS = 4_000_000;
 /**
- * With constraints, a grid is counted point by point. A larger one is rejected, because counting would take seconds.
+ * How many comparisons a request may make to count variants (pointCount.ts): 10 to 30 ms. Three params of 160 values,
+ * each compared with the next, take 650,000.
  */
-const MAX_COUNTED = 4_000_000;
+const MAX_COMPARISONS = 2_000_000;
+/** How many points are tried for a first variant where the constraints cannot be counted: 5 to 20 ms. */
+const MAX_TRIED = 10_000;
 /** At a million variants, rows with all keys take half a gigabyte, and rows with the headline keys a tenth of that. */
 const ALL_METRICS_UP_TO = 20_000;
 
@@ -47,19 +76,54 @@ const ALWAYS: readonly FlatKey[] = ['returnPct', 'sharpeRatio', 'totalPositions'
 
 /** Checks what can be checked without market data, and counts the variants. */
 export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSweep {
+  const sized = sizeSweep(strategy, spec);
+  return sized.ok ? countSweep(sized) : sized;
+}
+
+/** Checks the space of a sweep, and says how large it is. The work grows with the body alone. */
+export function sizeSweep(strategy: SweepStrategy, spec: SweepSpec): SizedSweep | RefusedSweep {
   const resolved = resolveSpace(spec, strategy);
   if (!resolved.ok) return resolved;
   const { space } = resolved;
   // Only here: a stored sweep whose variants failed for such a value can still be read.
   const faults = [...paramFaults(space, spec.space, strategy), ...methodFaults(spec, space)];
   if (faults.length > 0) return { ok: false, faults };
-  const indexes = indexCount(spec, space);
-  // A random sweep with a budget for every point is a grid in another order.
-  const takesAll = (spec.method === 'grid' || spec.method === 'random') && indexes === space.size;
-  const variants = takesAll && space.constraints.length > 0 ? countVariants(spec, space, indexes) : indexes;
-  if (variants === 0)
-    return { ok: false, faults: [{ path: '/constraints', message: 'The constraints leave no variant.' }] };
-  return { ok: true, job: { strategy, spec, variants, indexes }, space };
+  const isCounted = takesAll(spec, space) && space.constraints.length > 0;
+  return { ok: true, strategy, spec, space, indexes: indexCount(spec, space), isCounted };
+}
+
+/** Counts the variants, within a bound that is known before it begins. */
+export function countSweep({ strategy, spec, space, indexes, isCounted }: SizedSweep): PlannedSweep {
+  const refuse = (message: string, suggestion?: string): RefusedSweep => ({
+    ok: false,
+    faults: [{ path: '/constraints', message, ...(suggestion !== undefined && { suggestion }) }],
+  });
+  const comparisons = comparisonsToCount(space);
+  if (comparisons > MAX_COMPARISONS) {
+    if (spec.method === 'grid')
+      return refuse(
+        `Counting the points that the constraints leave takes up to ${comparisons} comparisons; at most ` +
+          `${MAX_COMPARISONS} are made. The ${space.constraints.length} constraints connect too many values.`,
+        'Use fewer constraints or larger steps in the params that they compare, or random with a budget.',
+      );
+    const sample = drawSample(spec, space);
+    if (sample === null) return refuse(rareMessage(MAX_TRIED, 0));
+    return { ok: true, job: { strategy, spec, variants: indexes, indexes }, space, sample };
+  }
+  const { count, share, first } = countPoints(space);
+  if (first === null) return refuse('The constraints leave no variant.');
+  if (!takesAll(spec, space) && share * DRAWS_PER_VARIANT < 1) return refuse(rareShareMessage(share));
+  const variants = isCounted ? count : indexes;
+  return { ok: true, job: { strategy, spec, variants, indexes }, space, sample: first };
+}
+
+/** A point that satisfies the constraints; null when none of those that are tried does. */
+function drawSample({ seed }: SweepSpec, space: Space): ArrayLike<number> | null {
+  for (let index = 0; index < MAX_TRIED; index++) {
+    const coordinates = uniformPoint(space, seed, index, 0);
+    if (meetsConstraints(space, coordinates)) return coordinates;
+  }
+  return null;
 }
 
 /** What the method does not allow: a budget, a walk-forward, or a space of this size. */
@@ -85,19 +149,13 @@ function methodFaults(spec: SweepSpec, space: Space): SpaceFault[] {
         'another method.',
       suggestion: 'Use random or latin_hypercube.',
     });
-  if (spec.method === 'grid' && space.size > MAX_COUNTED)
+  if (spec.method === 'grid' && space.size > MAX_POINTS)
     faults.push({
       path: '/space',
-      message: `The grid has ${space.size} points; a grid may have ${MAX_COUNTED}.`,
+      message: `The grid has ${space.size} points; a grid may have ${MAX_POINTS}.`,
       suggestion: 'Use larger steps, or random with a budget.',
     });
   return faults;
-}
-
-function countVariants(spec: SweepSpec, space: Space, indexes: number): number {
-  let count = 0;
-  for (let index = 0; index < indexes; index++) if (variantAt(spec, space, index) !== null) count++;
-  return count;
 }
 
 /** @throws Error when the job was not planned by `planSweep`. */
