@@ -94,7 +94,7 @@ async function run(options: Options): Promise<void> {
   if (options.rows !== undefined) files.push({ path: options.rows, content: encodedRows(job, shards, options.rows) });
   await writeOutputs(files);
   if (options.json) return printJson(shownResult(finished.result));
-  print(finished.result);
+  print(finished.result, spaceOf(job).size);
   for (const { path } of files) printLine(`wrote ${path}`);
 }
 
@@ -206,11 +206,13 @@ const number = (value: number | string | boolean | null | undefined): string =>
 const metric = (key: FlatKey, value: number | null | undefined): string =>
   isFraction(key) ? percent(value) : number(value);
 
-function print(result: SweepResult): void {
+/** @param points of the space; Infinity when a dimension is continuous */
+function print(result: SweepResult, points: number): void {
   const { verdict, top, warnings, objective, evaluated, failures, trials } = result;
-  const points = trials.sweep < evaluated ? ` of ${counted(trials.sweep, 'point')}` : '';
+  const isRepeated = trials.sweep < evaluated;
+  const repeats = isRepeated ? ` at ${trials.sweep} different points of a space of ${points}` : '';
   const failed = failures.count > 0 ? `, ${failures.count} failed` : '';
-  printLine(`${counted(evaluated, 'variant')}${points} by ${objective.key}${failed}`);
+  printLine(`${counted(evaluated, 'variant')}${repeats} by ${objective.key}${failed}`);
   const names = shownNames(Object.keys(top[0]?.params ?? {}));
   const keys = [...new Set([objective.key, 'returnPct', 'sharpeRatio', 'maxDrawdown', 'totalPositions'] as const)];
   printTable(

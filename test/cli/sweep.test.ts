@@ -138,10 +138,16 @@ describe('candlepool sweep', () => {
     expect((JSON.parse(stdout) as { evaluated: number }).evaluated).toBe(30);
   });
 
-  it('says of how many points the variants are where some ran several times', async () => {
+  it('says at how many different points of the space the variants are where some ran several times', async () => {
     await writeFile(file('request.json'), JSON.stringify({ space: { fast: { values: [5, 6] } } }));
     const { stdout } = await sweep('--space', file('request.json'), '--method', 'tpe', '--budget', '30');
-    expect(stdout).toContain('30 variants of 2 points by sharpeRatio\n');
+    expect(stdout).toContain('30 variants at 2 different points of a space of 2 by sharpeRatio\n');
+    const space = { fast: { min: 2, max: 10 }, slow: { min: 20, max: 160, step: 10 } };
+    await writeFile(file('request.json'), JSON.stringify({ space }));
+    const larger = await sweep('--space', file('request.json'), '--method', 'tpe', '--budget', '60');
+    const [, points] = /^60 variants at (\d+) different points of a space of 135 by/.exec(larger.stdout) ?? [];
+    expect(Number(points)).toBeGreaterThan(0);
+    expect(Number(points)).toBeLessThan(60);
   });
 
   it('titles the columns of its table in a pipe too, since they depend on the space', async () => {
