@@ -1,7 +1,7 @@
 // App: puts the HTTP service together, in the order a request passes through it.
 import { randomUUID } from 'node:crypto';
 import helmet from '@fastify/helmet';
-import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyRequest } from 'fastify';
 import { createSerializerCompiler, validatorCompiler, type FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
 import { authenticateRequests, trustForwardedRequests, type AuthenticatedAs } from './http/auth/authentication.ts';
 import { limitBodies } from './http/bodyLimits.ts';
@@ -9,7 +9,8 @@ import { compressAnswers } from './http/compression.ts';
 import { readJsonBodies } from './http/body.ts';
 import { answerBrokenRequest, boundConnections, HTTP_OPTIONS, REQUEST_TIMEOUT_MS } from './http/connections.ts';
 import { drainGracefully } from './http/draining.ts';
-import { forwardHeavyRequests, type HeavyRequests } from './http/heavyRequests.ts';
+import type { HeavyRequests } from './http/heavyQueue.ts';
+import { forwardHeavyRequests } from './http/heavyRequests.ts';
 import { answerFailures, sendProblem } from './http/failures.ts';
 import { forgetOldAnswers } from './http/idempotency.ts';
 import { answerUnknownRoutes } from './http/methods.ts';
@@ -43,6 +44,8 @@ interface AppOptions {
   readonly registerMore?: (app: App) => Promise<void>;
   /** Finds the caller of a request that another thread has authenticated. */
   readonly authenticatedAs?: AuthenticatedAs;
+  /** Told of each request before what it stores is committed. */
+  readonly beforeCommit?: (request: FastifyRequest) => void;
   /** Default: every request is answered in place. */
   readonly heavyRequests?: HeavyRequests | null;
 }
@@ -58,7 +61,7 @@ interface AppOptions {
  */
 export async function buildApp(
   services: Services,
-  { registerMore, authenticatedAs, heavyRequests = null }: AppOptions = {},
+  { registerMore, authenticatedAs, beforeCommit, heavyRequests = null }: AppOptions = {},
 ): Promise<App> {
   const app = createServer(services);
   app.setValidatorCompiler(validatorCompiler);
@@ -72,7 +75,7 @@ export async function buildApp(
   answerUnknownRoutes(app);
   limitBodies(app);
   readJsonBodies(app);
-  forwardHeavyRequests(app, heavyRequests);
+  forwardHeavyRequests(app, heavyRequests, beforeCommit);
   limitRequestsInFlight(app, services.config.rateLimits);
   boundConnections(app);
   drainGracefully(app);

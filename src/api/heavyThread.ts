@@ -1,5 +1,5 @@
 // The thread of heavy requests: the same service, without a network. What it is asked has passed authentication and
-// the rate limits; src/api/http/heavyRequests.ts asks.
+// the rate limits; src/api/http/heavyQueue.ts asks.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FastifyRequest } from 'fastify';
 import { connect } from '../db/connect.ts';
@@ -8,7 +8,7 @@ import { createLog } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
 import { buildApp } from './app.ts';
 import { warmUpBatches } from './backtests/batchWarmUp.ts';
-import type { HeavyAnswer, HeavyRequest, HeavyThreadData, ToThread } from './http/heavyRequests.ts';
+import type { FromThread, HeavyRequest, HeavyThreadData, NewHeavyRequest, ToThread } from './http/heavyQueue.ts';
 import type { App } from './services.ts';
 
 /** Connections: one for each of MAX_ACTIVE requests, and those that answerOnce leaves free. */
@@ -28,6 +28,13 @@ let isIdle = true;
 
 const authenticatedAs = ({ headers }: FastifyRequest) => asked.get(String(headers[ID_HEADER]));
 
+const say = (message: FromThread, moved: ArrayBuffer[] = []): void => parentPort!.postMessage(message, moved);
+
+function beforeCommit(request: FastifyRequest): void {
+  const committing = authenticatedAs(request)?.id;
+  if (committing !== undefined) say({ committing });
+}
+
 async function start(): Promise<void> {
   const log = createLog(config);
   const sql = connect(databaseUrl, { applicationName: 'candlepool api', max: CONNECTIONS });
@@ -39,8 +46,9 @@ async function start(): Promise<void> {
     catalog: openCatalog(sql, config.dataDir),
     config: { ...config, rateLimits: false },
   };
-  const app = await buildApp(services, { authenticatedAs });
+  const app = await buildApp(services, { authenticatedAs, beforeCommit });
   parentPort!.on('message', (message: ToThread) => {
+    if (message === 'ping') return say('pong');
     isIdle = false;
     if (message !== 'close') return void answer(app, message);
     void app
@@ -48,10 +56,10 @@ async function start(): Promise<void> {
       .then(() => sql.end({ timeout: 2 }))
       .finally(() => parentPort!.close());
   });
-  parentPort!.postMessage('ready');
+  say('ready');
   if (!config.warmUp) return;
-  const parts = { catalog: services.catalog, ask: (request: HeavyRequest) => ask(app, request), isIdle: () => isIdle };
-  await warmUpBatches(parts).catch(() => {
+  const warmUp = (request: NewHeavyRequest) => ask(app, { ...request, id: 0, stop: new Int32Array(1) });
+  await warmUpBatches({ catalog: services.catalog, ask: warmUp, isIdle: () => isIdle }).catch(() => {
     // Whatever is wrong, a request will run into it and report it.
   });
 }
@@ -70,15 +78,16 @@ async function ask(app: App, request: HeavyRequest) {
 }
 
 async function answer(app: App, request: HeavyRequest): Promise<void> {
+  // The client left before its turn: the answer goes nowhere.
+  if (Atomics.load(request.stop, 0) !== 0)
+    return say({ id: request.id, status: 503, headers: {}, body: new Uint8Array() });
   const response = await ask(app, request);
   const kept = Object.entries(response.headers).filter(([name]) => !NOT_SENT_BACK.has(name));
   const answered = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
   // A copy that is all its own memory can be moved instead of copied again.
   const bytes = new Uint8Array(response.rawPayload);
   const { id } = request;
-  parentPort!.postMessage({ id, status: response.statusCode, headers: answered, body: bytes } satisfies HeavyAnswer, [
-    bytes.buffer,
-  ]);
+  say({ id, status: response.statusCode, headers: answered, body: bytes }, [bytes.buffer]);
 }
 
 lowerThreadPriority(NICENESS);

@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { Option, type Command } from 'commander';
 import { buildApp } from '../api/app.ts';
-import { startHeavyRequests } from '../api/http/heavyRequests.ts';
+import { startHeavyRequests } from '../api/http/heavyQueue.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../db/connect.ts';
 import { waitForDatabase } from '../db/availability.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { warmUpBatches } from '../../src/api/backtests/batchWarmUp.ts';
-import type { HeavyRequest } from '../../src/api/http/heavyRequests.ts';
+import type { NewHeavyRequest } from '../../src/api/http/heavyQueue.ts';
 import type { Sql } from '../../src/db/connect.ts';
 import { createApiApp } from '../support/apiApp.ts';
 
@@ -16,10 +16,10 @@ async function storedRows(sql: Sql): Promise<number> {
 it('checks its backtests as those of a client are checked, and stores nothing', async () => {
   await using api = await createApiApp();
   const { services } = api;
-  let asked: HeavyRequest;
+  let asked: NewHeavyRequest;
   const app = await buildApp(services, { authenticatedAs: () => asked });
   const answers: { readonly status: number; readonly codes: string[] }[] = [];
-  const ask = async (request: HeavyRequest): Promise<void> => {
+  const ask = async (request: NewHeavyRequest): Promise<void> => {
     asked = request;
     const { method, url, headers, body } = request;
     const answer = await app.inject({ method: method as 'POST', url, headers, payload: Buffer.from(body) });

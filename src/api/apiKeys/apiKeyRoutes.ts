@@ -124,6 +124,7 @@ function createRoute(app: App, { sql, config }: Services): void {
     async (request, reply) => {
       const { workspaceId, userId } = request.member;
       const { name, description, role, scopes, expiresAt } = request.body;
+      request.server.beforeCommit?.(request);
       const created = await createKey(sql, app.authentication.secrets, {
         workspaceId,
         userId,

@@ -1,5 +1,5 @@
 // Backtests: queue, list, read, follow and cancel.
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
 import { listBacktests } from '../../db/backtestLists.ts';
@@ -21,6 +21,7 @@ import { checkItems, versionIdOf, type CheckedItem } from './batchChecks.ts';
 import { requireConfigBody } from './configFaults.ts';
 import { waitForEnd } from '../http/waiting.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
+import { requireWaitingClient } from '../http/heavyRequests.ts';
 import { answerAfter, answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import { ProblemError, problem } from '../http/problems.ts';
@@ -114,7 +115,7 @@ function createRoutes(app: App, services: Services): void {
     async (request, reply) => {
       const { caller, body } = request;
       // Before the transaction, which must not hold its connection for as long as a thousand checks take.
-      const checked = await checkBatch(services, caller, body.items);
+      const checked = await checkBatch(services, request, body.items);
       return answerOnce(services, request, reply, async (tx, requestKey) => ({
         status: 200,
         body: await queueBatch(tx, requestKey, caller, checked),
@@ -123,10 +124,17 @@ function createRoutes(app: App, services: Services): void {
   );
 }
 
-async function checkBatch(services: Services, caller: Caller, items: readonly unknown[]): Promise<CheckedItem[]> {
+async function checkBatch(
+  services: Services,
+  request: Pick<FastifyRequest, 'caller' | 'stopFlag'>,
+  items: readonly unknown[],
+): Promise<CheckedItem[]> {
+  const { caller } = request;
   const ids = new Set(items.flatMap((item) => versionIdOf(item) ?? []));
   const found = await findVersions(services.sql, caller.workspaceId, [...ids]);
-  return checkItems(items, new Map(found.map((each) => [each.id, each])), new BacktestCheck(services.catalog, caller));
+  const versions = new Map(found.map((each) => [each.id, each]));
+  const mayGoOn = (): void => requireWaitingClient(request);
+  return checkItems(items, versions, new BacktestCheck(services.catalog, caller), mayGoOn);
 }
 
 /** Queues items in order, so that when the queue becomes full, the last ones are refused. */

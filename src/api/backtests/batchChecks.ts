@@ -16,11 +16,15 @@ export type CheckedItem = NewBacktest | ProblemError;
 /** How long a batch may keep the event loop before it lets other requests pass. */
 const SLICE_MS = 5;
 
-/** @param versions those that the items name, by id */
+/**
+ * @param versions those that the items name, by id
+ * @param onSlice called between slices; throws to stop
+ */
 export async function checkItems(
   items: readonly unknown[],
   versions: ReadonlyMap<string, StrategyVersion>,
   check: BacktestCheck,
+  onSlice: () => void = () => {},
 ): Promise<CheckedItem[]> {
   const parsed = items.map((item) => CreateBacktestBody.safeParse(item));
   const checkOne = async (item: (typeof parsed)[number], index: number): Promise<CheckedItem> => {
@@ -46,6 +50,7 @@ export async function checkItems(
     if (performance.now() - sliceBegan < SLICE_MS) continue;
     // Requests that came in the meantime go first.
     await immediate();
+    onSlice();
     sliceBegan = performance.now();
   }
   return checked;

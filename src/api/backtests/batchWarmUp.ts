@@ -4,7 +4,7 @@
 import type { StrategyVersion } from '../../db/strategyVersions.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import type { Caller } from '../http/auth/keyCheck.ts';
-import type { HeavyRequest } from '../http/heavyRequests.ts';
+import type { NewHeavyRequest } from '../http/heavyQueue.ts';
 import { ProblemError } from '../http/problems.ts';
 import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
 import goldenCross from '../templates/goldenCross.ts';
@@ -77,7 +77,7 @@ function sampleItem(index: number): object {
 
 interface WarmUpParts {
   readonly catalog: Catalog;
-  readonly ask: (request: HeavyRequest) => Promise<unknown>;
+  readonly ask: (request: NewHeavyRequest) => Promise<unknown>;
   readonly isIdle: () => boolean;
 }
 
@@ -92,10 +92,11 @@ export async function warmUpBatches({ catalog, ask, isIdle }: WarmUpParts): Prom
     const items = Array.from({ length: BATCH_ITEMS }, (_, index) => sampleItem(batch * BATCH_ITEMS + index));
     const body = JSON.stringify({ items });
     const headers = { 'content-type': 'application/json' };
+    const url = `${BACKTESTS}/batch`;
     await ask({
-      id: 0,
       method: 'POST',
-      url: `${BACKTESTS}/batch`,
+      route: url,
+      url,
       headers,
       caller: CALLER,
       member: null,

@@ -6,9 +6,11 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import { isStalled, readQueueNumbers } from '../../db/workerProcesses.ts';
 import { sentBearer } from '../http/auth/transport.ts';
+import type { HeavyState } from '../http/heavyQueue.ts';
 import { problem } from '../http/problems.ts';
 import { problems } from '../http/routeSchemas.ts';
 import { measureBacktests, measureTrouble } from './backtestMetrics.ts';
+import { measureHeavyRequests } from './heavyMetrics.ts';
 import type { App, Services } from '../services.ts';
 
 declare module 'fastify' {
@@ -21,6 +23,22 @@ declare module 'fastify' {
 /** A database that takes longer than this to say `1` is not ready. */
 const READY_WITHIN_MS = 2_000;
 const Status = z.object({ status: z.literal('ok') });
+const Readiness = z.object({
+  status: z.enum(['ok', 'degraded']).meta({
+    description: 'degraded: large requests wait, because the thread that answers them is silent or being replaced.',
+  }),
+  heavyRequests: z
+    .object({
+      isAnswering: z.boolean(),
+      waiting: z.int(),
+      replacements: z.int().meta({ description: 'Threads that stopped answering and were replaced since the start.' }),
+      lastReplacedAt: z.iso.datetime().nullable(),
+    })
+    .optional()
+    .meta({
+      description: 'Present when the thread of heavy requests is silent, or has been replaced since the start.',
+    }),
+});
 const OK = { status: 'ok' } as const;
 
 /** Before the other routes, so that every request is measured. */
@@ -30,6 +48,7 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
   measureRequests(app, metrics);
   measureBacktests(metrics, services);
   measureTrouble(metrics, services);
+  measureHeavyRequests(metrics, app.heavyRequests);
 
   const schema = { tags: ['Operations'], response: { 200: Status } };
   app.get('/healthz', { schema: { ...schema, summary: 'The process is alive' } }, async () => OK);
@@ -41,7 +60,7 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
       schema: {
         ...schema,
         summary: 'The database answers, workers take what is due, and the disk has room',
-        response: { 200: Status, ...problems(503) },
+        response: { 200: Readiness, ...problems(503) },
       },
     },
     async () => {
@@ -57,7 +76,7 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
       }
       if (await lacksRoom(services.config.dataDir))
         throw problem('UNAVAILABLE', { message: 'The disk of DATA_DIR is full.' });
-      return OK;
+      return readiness(app.heavyRequests?.state());
     },
   );
 
@@ -67,6 +86,16 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
       throw problem('JWT_INVALID', { message: 'Send METRICS_TOKEN as Authorization: Bearer <token>.' });
     return reply.type(metrics.contentType).send(await metrics.metrics());
   });
+}
+
+/** Small requests are answered without the thread of heavy requests: the process can still serve. */
+function readiness(heavy: HeavyState | undefined): z.input<typeof Readiness> {
+  if (heavy === undefined || (heavy.isAnswering && heavy.replacements === 0)) return OK;
+  const { isAnswering, waiting, replacements, lastReplacedAt } = heavy;
+  return {
+    status: isAnswering ? 'ok' : 'degraded',
+    heavyRequests: { isAnswering, waiting, replacements, lastReplacedAt: lastReplacedAt?.toISOString() ?? null },
+  };
 }
 
 /** Compares in constant time, so that the time does not tell how much of a token is right. */

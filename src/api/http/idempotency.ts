@@ -57,7 +57,12 @@ export async function answerOnce<Body>(
 ): Promise<Body> {
   const key = keyOf(request);
   if (key === undefined) {
-    const answer = await limitOf(services.sql)(() => services.sql.begin((tx) => work(tx, null)));
+    const begun = async (tx: Transaction): Promise<Answer<Body>> => {
+      const done = await work(tx, null);
+      request.server.beforeCommit?.(request);
+      return done;
+    };
+    const answer = await limitOf(services.sql)(() => services.sql.begin(begun));
     const { status, location = null, body } = answer;
     return sendAnswer(services, reply, { status, location, body }) as Body;
   }
@@ -79,6 +84,7 @@ export async function answerOnce<Body>(
         (error: unknown) => failedAnswer(error, request),
       );
     await keepAnswer(tx, key, bodySha256, made);
+    request.server.beforeCommit?.(request);
     return { ...made, replayed: false };
   };
   const answer = await limitOf(services.sql)(() => services.sql.begin(once));

@@ -276,6 +276,14 @@ export const PROBLEMS = {
     retryable: true,
     help: 'Send the request again once. The `requestId` finds it in the log.',
   },
+  REQUEST_STOPPED: {
+    status: 503,
+    title: 'Computing the answer took too long',
+    retryable: true,
+    help:
+      'The answer had been computed for more than five seconds, and was stopped so that others could be answered. ' +
+      'Send a smaller or simpler request. Large requests of the workspace are refused for the seconds of `Retry-After`.',
+  },
   UNAVAILABLE: {
     status: 503,
     title: 'The service cannot answer now',

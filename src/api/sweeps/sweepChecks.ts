@@ -26,6 +26,7 @@ const MAX_SHARDS = 50_000;
 
 /**
  * Checks a request and returns what is stored of it.
+ * @param onMarket called before each market is looked at; throws to stop
  * @throws SWEEP_INVALID with every fault of the space, BACKTEST_CONFIG_INVALID, RANGE_NO_DATA, TIER_LIMIT_REACHED
  */
 export async function acceptSweep(
@@ -33,6 +34,7 @@ export async function acceptSweep(
   asker: Asker,
   version: StrategyVersion,
   spec: SweepSpec,
+  onMarket: () => void,
 ): Promise<NewSweep> {
   const sized = sizeSweep(strategyOf(version), spec);
   if (!sized.ok) throw sweepRefused(sized.faults);
@@ -48,6 +50,7 @@ export async function acceptSweep(
   const markets: (NewSweep['markets'][number] & { readonly cost: number })[] = [];
   // One after the other: the first that is refused ends the request, and there may be thousands of unknown symbols.
   for (const { symbol, timeframe } of marketsOf(spec.config, space)) {
+    onMarket();
     const config = { ...sample, timeframe, signalInstrument: { symbol } };
     const { snapshots, cost } = await withFaultsInSpace(spec, config, () => check.accept(version, config));
     markets.push({ symbol, timeframe, snapshots, cost });

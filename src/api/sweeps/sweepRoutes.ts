@@ -20,6 +20,7 @@ import {
   problems,
 } from '../http/routeSchemas.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
+import { requireWaitingClient } from '../http/heavyRequests.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import type { App, Services } from '../services.ts';
@@ -57,7 +58,7 @@ function createRoute(app: App, services: Services): void {
     SWEEPS,
     {
       onRequest: write,
-      // Planning looks for a first variant that the constraints allow.
+      // Planning counts the points that the constraints leave.
       config: { body: 'configBytes', isHeavy: true },
       attachValidation: true,
       schema: {
@@ -76,7 +77,9 @@ function createRoute(app: App, services: Services): void {
         const { caller, body } = request;
         const { strategyVersionId, ...spec } = body;
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
-        const accepted = await acceptSweep(services.catalog, caller, requireReady(version, strategyVersionId), spec);
+        const ready = requireReady(version, strategyVersionId);
+        const mayGoOn = (): void => requireWaitingClient(request);
+        const accepted = await acceptSweep(services.catalog, caller, ready, spec, mayGoOn);
         const made = await queueSweep(tx, requestKey, caller, accepted);
         return { status: 201, body: sweepDetail(made, services.config), location: `${SWEEPS}/${made.id}` };
       });

@@ -96,12 +96,15 @@ export function authenticateRequests(
 /** Returns who sent a request that another thread has authenticated. */
 export type AuthenticatedAs = (
   request: FastifyRequest,
-) => { readonly caller: Caller | null; readonly member: Membership | null } | undefined;
+) => { readonly caller: Caller | null; readonly member: Membership | null; readonly stop?: Int32Array } | undefined;
 
 /** Replaces authenticateRequests on a thread that no client can reach, which is told who the caller is. */
 export function trustForwardedRequests(app: App, authenticatedAs: AuthenticatedAs): void {
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('member', null as unknown as Membership);
+  app.addHook('onRequest', async (request) => {
+    request.stopFlag = authenticatedAs(request)?.stop ?? null;
+  });
   app.decorate('authentication', {
     secrets: new Secrets(),
     admit: () => {},

@@ -1,0 +1,27 @@
+// Heavy metrics: the thread of heavy requests, read whenever /metrics is asked for.
+import { Gauge, type Registry } from 'prom-client';
+import type { HeavyRequests, HeavyState } from '../http/heavyQueue.ts';
+
+/** The total is a gauge because prom-client's counters cannot be set; it only grows while the process lives. */
+const GAUGES: readonly (readonly [name: string, help: string, value: (state: HeavyState) => number])[] = [
+  ['thread_answering', '0 while the thread of heavy requests is silent or being replaced.', (at) => +at.isAnswering],
+  [
+    'thread_replacements_total',
+    'Threads of heavy requests that stopped answering and were replaced.',
+    (at) => at.replacements,
+  ],
+  ['requests_waiting', 'Heavy requests that wait for their turn.', (at) => at.waiting],
+];
+
+/** @param heavyRequests null: there is no such thread, and nothing to measure */
+export function measureHeavyRequests(registry: Registry, heavyRequests: HeavyRequests | null): void {
+  if (heavyRequests === null) return;
+  for (const [name, help, value] of GAUGES) {
+    const gauge: Gauge = new Gauge({
+      name: `candlepool_heavy_${name}`,
+      help,
+      registers: [registry],
+      collect: () => gauge.set(value(heavyRequests.state())),
+    });
+  }
+}

@@ -1,0 +1,341 @@
+// The queue of heavy requests: a thread of its own answers them, in fair turns among workspaces. A thread that stops
+// answering is ended and replaced, and only the request that it was working on fails.
+import { Worker } from 'node:worker_threads';
+import { urlOf } from '../../db/connect.ts';
+import type { Config } from '../../config.ts';
+import type { Membership } from '../../db/members.ts';
+import type { Services } from '../services.ts';
+import type { Caller } from './auth/keyCheck.ts';
+import { problem } from './problems.ts';
+import { SILENT_SECONDS, ThreadWatch } from './threadWatch.ts';
+
+/** The `workerData` of the thread. */
+export interface HeavyThreadData {
+  readonly config: Config;
+  readonly databaseUrl: string;
+}
+/** A request as it is sent to the thread. Credentials stay here: the thread is told who the caller is. */
+export interface NewHeavyRequest {
+  readonly method: string;
+  /** The pattern of the path, for the log. */
+  readonly route: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly caller: Caller | null;
+  readonly member: Membership | null;
+  readonly body: Uint8Array;
+}
+export interface HeavyRequest extends NewHeavyRequest {
+  readonly id: number;
+  /** One number in shared memory: not 0 once nobody waits for the answer. */
+  readonly stop: Int32Array;
+}
+export interface HeavyAnswer {
+  readonly id: number;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+export type ToThread = HeavyRequest | 'ping' | 'close';
+/** `committing`: from now on, what the request stores may be in the database. */
+export type FromThread = HeavyAnswer | { readonly committing: number } | 'ready' | 'pong';
+
+/**
+ * Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes.
+ */
+const MAX_ACTIVE = 4;
+/**
+ * How many requests of all workspaces may wait; a workspace has at most those it may have in flight
+ * (requestsInFlight.ts). Beyond this, each workspace may still have one, so that others cannot keep it out.
+ */
+const MAX_WAITING = 256;
+const RESTART_AFTER_MS = 500;
+/** How long a workspace waits whose request has stopped the thread: it must not be able to do so again and again. */
+const REFUSED_FOR_MS = 60_000;
+
+/** A request that has been asked for and not been answered. */
+interface Asked {
+  readonly workspaceId: string;
+  readonly request: Omit<HeavyRequest, 'id'>;
+  readonly resolve: (answer: HeavyAnswer) => void;
+  readonly reject: (error: Error) => void;
+  /** It was in a thread that stopped answering, and may be why. */
+  isSuspect: boolean;
+  isCommitting: boolean;
+}
+
+export interface HeavyState {
+  /** False while the thread is silent or being replaced. */
+  readonly isAnswering: boolean;
+  readonly waiting: number;
+  readonly active: number;
+  readonly replacements: number;
+  /** Of the last thread that stopped answering. */
+  readonly lastReplacedAt: Date | null;
+}
+
+export interface HeavyRequests extends AsyncDisposable {
+  /**
+   * @param gone aborts when nobody waits for the answer: a request that has not begun is dropped, one that has is told
+   * to stop
+   */
+  answer(workspaceId: string, request: NewHeavyRequest, gone: AbortSignal): Promise<HeavyAnswer>;
+  state(): HeavyState;
+}
+
+const THREAD = new URL('../heavyThread.ts', import.meta.url);
+
+/**
+ * @param begun resolves when the thread may start; requests that come before wait for it
+ * @param module of the thread; for tests
+ */
+export const startHeavyRequests = (
+  services: Pick<Services, 'sql' | 'config' | 'log'>,
+  begun: Promise<unknown> = Promise.resolve(),
+  module: URL = THREAD,
+): HeavyRequests => new HeavyQueue(services, begun, module);
+
+/** Takes turns among workspaces: each has one request in the thread at a time, and the longest-waiting one is next. */
+class HeavyQueue implements HeavyRequests {
+  readonly #data: HeavyThreadData;
+  readonly #log: Services['log'];
+  readonly #module: URL;
+  /** Requests that wait, by workspace; the workspace whose turn is next comes first. */
+  readonly #queues = new Map<string, Asked[]>();
+  /** Requests that are repeated one at a time, so that the one that stops a thread is known. */
+  readonly #suspects: Asked[] = [];
+  /** Requests in the thread, by id. */
+  readonly #active = new Map<number, Asked>();
+  readonly #busy = new Set<string>();
+  /** Workspaces whose request has stopped a thread, and until when they are refused. */
+  readonly #refusedUntil = new Map<string, number>();
+  #waiting = 0;
+  #lastId = 0;
+  #thread: Worker | undefined;
+  #watch: ThreadWatch | undefined;
+  #isReady = false;
+  #isClosing = false;
+  #replacements = 0;
+  #lastReplacedAt: Date | null = null;
+
+  constructor({ sql, config, log }: Pick<Services, 'sql' | 'config' | 'log'>, begun: Promise<unknown>, module: URL) {
+    this.#data = { config, databaseUrl: urlOf(sql) };
+    this.#log = log;
+    this.#module = module;
+    // A process that never begins needs no thread.
+    void begun.then(
+      () => this.#open(),
+      () => {},
+    );
+  }
+
+  answer(workspaceId: string, given: NewHeavyRequest, gone: AbortSignal): Promise<HeavyAnswer> {
+    const refusedFor = (this.#refusedUntil.get(workspaceId) ?? 0) - performance.now();
+    if (refusedFor > 0) throw stillRefused(Math.ceil(refusedFor / 1_000));
+    this.#refusedUntil.delete(workspaceId);
+    const queue = this.#queues.get(workspaceId) ?? [];
+    if (this.#waiting >= MAX_WAITING && queue.length > 0) throw tooManyWaiting();
+    const { promise, resolve, reject } = Promise.withResolvers<HeavyAnswer>();
+    const request = { ...given, stop: new Int32Array(new SharedArrayBuffer(4)) };
+    const asked: Asked = { workspaceId, request, resolve, reject, isSuspect: false, isCommitting: false };
+    queue.push(asked);
+    this.#waiting++;
+    this.#queues.set(workspaceId, queue);
+    gone.addEventListener('abort', () => this.#drop(asked), { once: true });
+    this.#startNext();
+    return promise;
+  }
+
+  state(): HeavyState {
+    return {
+      isAnswering: (this.#isReady || this.#replacements === 0) && (this.#watch?.isAnswering ?? true),
+      waiting: this.#waiting + this.#suspects.length,
+      active: this.#active.size,
+      replacements: this.#replacements,
+      lastReplacedAt: this.#lastReplacedAt,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    const thread = this.#thread;
+    if (thread === undefined) return;
+    // A thread that is still loading, which takes long on a busy machine, has nothing to finish.
+    if (!this.#isReady && this.#waiting + this.#suspects.length === 0) return void (await thread.terminate());
+    const ended = new Promise((resolve) => thread.once('exit', resolve));
+    thread.ref();
+    thread.postMessage('close' satisfies ToThread);
+    await ended;
+  }
+
+  #open(): void {
+    if (this.#isClosing) {
+      for (const each of [...this.#suspects, ...[...this.#queues.values()].flat()]) each.reject(stopping());
+      return;
+    }
+    const thread = new Worker(this.#module, { workerData: this.#data, name: 'heavy requests' });
+    const watch = new ThreadWatch({
+      thread,
+      isBusy: () => this.#isReady && this.#active.size > 0,
+      ping: () => thread.postMessage('ping' satisfies ToThread),
+      onSilent: (seconds) => this.#replace(thread, seconds),
+    });
+    this.#thread = thread;
+    this.#watch = watch;
+    thread.on('message', (message: FromThread) => {
+      // A thread that has been given up may still have sent something.
+      if (this.#thread !== thread) return;
+      watch.heard();
+      this.#take(message);
+      this.#startNext();
+    });
+    thread.on('error', (error) => this.#log.error({ err: error }, 'the thread of heavy requests failed'));
+    thread.on('exit', () => {
+      watch.stop();
+      if (this.#thread !== thread) return;
+      this.#isReady = false;
+      this.#thread = undefined;
+      for (const id of this.#active.keys()) this.#end(id)?.reject(stopping());
+      if (!this.#isClosing) setTimeout(() => this.#open(), RESTART_AFTER_MS).unref();
+    });
+    thread.unref();
+  }
+
+  #take(message: FromThread): void {
+    if (message === 'ready') this.#isReady = true;
+    else if (message === 'pong') return;
+    else if ('committing' in message) {
+      const asked = this.#active.get(message.committing);
+      if (asked !== undefined) asked.isCommitting = true;
+    } else this.#end(message.id)?.resolve(message);
+  }
+
+  #startNext(): void {
+    if (!this.#isReady || this.#thread === undefined) return;
+    // A suspect is alone in the thread.
+    const [suspect] = this.#suspects;
+    if (suspect !== undefined) {
+      if (this.#active.size === 0) this.#start(this.#suspects.shift()!);
+      return;
+    }
+    for (const each of this.#active.values()) if (each.isSuspect) return;
+    for (const [workspaceId, queue] of this.#queues) {
+      if (this.#active.size >= MAX_ACTIVE) return;
+      if (this.#busy.has(workspaceId)) continue;
+      const next = queue.shift()!;
+      this.#waiting--;
+      // The workspace goes to the end of the line.
+      this.#queues.delete(workspaceId);
+      if (queue.length > 0) this.#queues.set(workspaceId, queue);
+      this.#start(next);
+    }
+  }
+
+  #start(asked: Asked): void {
+    const id = ++this.#lastId;
+    this.#active.set(id, asked);
+    this.#busy.add(asked.workspaceId);
+    // A body from the pool of small buffers shares its memory with others: it is copied, not moved.
+    this.#thread!.postMessage({ ...asked.request, id } satisfies HeavyRequest);
+  }
+
+  /** Removes a request that has ended from the active ones; undefined: it is not among them. */
+  #end(id: number): Asked | undefined {
+    const ended = this.#active.get(id);
+    this.#active.delete(id);
+    if (ended !== undefined) this.#busy.delete(ended.workspaceId);
+    return ended;
+  }
+
+  /** Nobody waits for the answer any more. */
+  #drop(asked: Asked): void {
+    Atomics.store(asked.request.stop, 0, 1);
+    const queue = this.#queues.get(asked.workspaceId) ?? [];
+    if (remove(queue, asked)) {
+      this.#waiting--;
+      if (queue.length === 0) this.#queues.delete(asked.workspaceId);
+    } else if (!remove(this.#suspects, asked)) return;
+    asked.reject(nobodyWaits());
+  }
+
+  /**
+   * Ends a thread that does not answer. Alone in it, a request is the cause and fails. Of several, each that cannot
+   * have stored anything is repeated alone in the new thread: the cause stops that one, too, and is then known.
+   */
+  #replace(thread: Worker, silentSeconds: number): void {
+    if (this.#thread !== thread) return;
+    this.#isReady = false;
+    this.#replacements++;
+    this.#lastReplacedAt = new Date();
+    const stuck = [...this.#active.keys()].map((id) => this.#end(id)!);
+    const requests = stuck.map(({ workspaceId, request }) => ({
+      requestId: request.headers['x-request-id'],
+      method: request.method,
+      route: request.route,
+      workspaceId,
+      bytes: request.body.byteLength,
+    }));
+    const what = stuck.length === 1 ? 'its request is stopped' : 'each of its requests is repeated alone';
+    this.#log.error(
+      { silentSeconds, requests },
+      `the thread of heavy requests does not answer and is replaced; ${what}`,
+    );
+    const [only] = stuck;
+    if (stuck.length === 1) {
+      this.#refusedUntil.set(only.workspaceId, performance.now() + REFUSED_FOR_MS);
+      only.reject(stoppedRequest(only.isCommitting));
+    } else
+      for (const each of stuck) {
+        each.isSuspect = true;
+        if (each.isCommitting) each.reject(perhapsStored());
+        else this.#suspects.push(each);
+      }
+    void thread.terminate();
+    // Not after its end: a thread in native code ends only when that returns.
+    this.#thread = undefined;
+    this.#open();
+  }
+}
+
+/** @returns whether it was there */
+function remove<Each>(list: Each[], each: Each): boolean {
+  const at = list.indexOf(each);
+  if (at !== -1) list.splice(at, 1);
+  return at !== -1;
+}
+
+const stopping = () =>
+  problem('UNAVAILABLE', { message: 'The process is stopping. Send the same request again in a moment.' });
+
+const nobodyWaits = () => problem('UNAVAILABLE', { message: 'The client has gone.' });
+
+const perhapsStored = () =>
+  problem('UNAVAILABLE', {
+    message:
+      'The answer was lost after the request may have stored something. List what the workspace has before sending it ' +
+      'again.',
+  });
+
+const stoppedRequest = (isCommitting: boolean) =>
+  problem('REQUEST_STOPPED', {
+    message:
+      `The request was stopped: it had been computed for more than ${SILENT_SECONDS} s. ` +
+      (isCommitting ? 'It may have stored something: list what the workspace has. ' : 'Nothing was stored. ') +
+      'Send a smaller or simpler one; if it was small, report the requestId.',
+    retryAfterSeconds: REFUSED_FOR_MS / 1_000,
+  });
+
+const stillRefused = (seconds: number) =>
+  problem('RATE_LIMITED', {
+    message:
+      'A request of the workspace was stopped because computing its answer took too long. Its large requests are ' +
+      `refused for ${seconds} s more.`,
+    retryAfterSeconds: seconds,
+  });
+
+const tooManyWaiting = () =>
+  problem('RATE_LIMITED', {
+    message: 'Too many large requests are waiting, one of this workspace among them. Wait for its answer first.',
+    extras: { limit: MAX_WAITING },
+    retryAfterSeconds: 1,
+  });
