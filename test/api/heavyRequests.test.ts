@@ -1,12 +1,17 @@
 // Large and expensive requests: limits of bodies by route and tier, and the thread that answers what would hold up the
 // others.
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { FromThread } from '../../src/api/http/heavyQueue.ts';
 import { createLoopShare } from '../../src/api/http/loopShare.ts';
+import { urlOf } from '../../src/db/connect.ts';
 import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
 import { createApiApp, type Client } from '../support/apiApp.ts';
 import { strategy } from '../support/builders.ts';
+import { eventually } from '../support/eventually.ts';
 
 const api = await createApiApp({}, true);
 afterAll(() => api[Symbol.asyncDispose]());
@@ -133,6 +138,45 @@ describe('a large request', () => {
     expect(replies.find(({ status }) => status === 429)?.headers['retry-after']).toBe('1');
     expect((await send(client, '/strategies/validate', text)).status).toBe(200);
   });
+});
+
+it('the thread answers a ping, and says what it commits before the answer', async () => {
+  const client = await api.client();
+  const { authentication } = api.app;
+  const caller = await authentication.authenticateKey(
+    { headers: { 'x-api-key': client.apiKey } } as never,
+    {} as never,
+  );
+  const thread = new Worker(new URL('../../src/api/heavyThread.ts', import.meta.url), {
+    workerData: { config: api.services.config, databaseUrl: urlOf(api.services.sql) },
+  });
+  const said: unknown[] = [];
+  thread.on('message', (message: FromThread) =>
+    said.push(typeof message === 'string' ? message : Object.keys(message)),
+  );
+  await eventually(() => said.includes('ready'));
+  thread.postMessage('ping');
+  const request = {
+    id: 7,
+    method: 'POST',
+    url: '/public/v1/strategies',
+    headers: { 'content-type': 'application/json' },
+    caller,
+    member: null,
+    body: Buffer.from(JSON.stringify({ name: 'Committed', settings: {}, strategyAst: strategy() })),
+  };
+  thread.postMessage({ ...request, stop: new Int32Array(new SharedArrayBuffer(4)) });
+  const answered = ['id', 'status', 'headers', 'body'];
+  await eventually(() => said.length === 4);
+  expect(said).toEqual(['ready', 'pong', ['committing'], answered]);
+  // Its client has gone before its turn.
+  thread.postMessage({ ...request, id: 8, stop: new Int32Array(new SharedArrayBuffer(4)).fill(1) });
+  await eventually(() => said.length === 5);
+  expect(said.slice(4)).toEqual([answered]);
+  expect((await client.get('/strategies')).body.data).toHaveLength(1);
+  const ended = once(thread, 'exit');
+  thread.postMessage('close');
+  await ended;
 });
 
 describe('the share of the event loop', () => {

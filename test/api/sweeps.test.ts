@@ -194,7 +194,74 @@ describe('the limit of open sweeps', () => {
   });
 });
 
+describe('the size of a sweep', () => {
+  const large = { fast: { min: 1, max: 200 }, slow: { min: 1, max: 200 }, stop: { min: 0.1, max: 10, step: 0.1 } };
+  const constraints = Array.from({ length: 64 }, (_, index) => ({
+    left: index % 2 === 0 ? 'fast' : 'stop',
+    op: 'neq',
+    right: 300 + index,
+  }));
+
+  // Counting these points one by one takes minutes.
+  it('is checked before its points are counted', async () => {
+    const free = await api.client({ tier: 'free' });
+    const asked = { ...body({ space: large, constraints }), strategyVersionId: await readyVersion(free) };
+    expect(await free.post('/sweeps', asked)).toMatchObject({
+      status: 403,
+      body: { code: 'TIER_LIMIT_REACHED', limitName: 'sweepPoints', limit: 4_000, usage: 4_000_000 },
+    });
+    const pro = await client.post('/sweeps', body({ space: large, constraints }));
+    expect(pro).toMatchObject({
+      status: 403,
+      body: { code: 'TIER_LIMIT_REACHED', limitName: 'sweepVariants', limit: 1_000_000, usage: 4_000_000 },
+    });
+  });
+
+  it.each(['tpe', 'random', 'latin_hypercube'])(
+    'is refused with the numbers when %s would find hardly any variant',
+    async (method) => {
+      const rare = {
+        method,
+        budget: 1_000_000,
+        space: { fast: { min: 1, max: 200 }, stop: { min: 0.1, max: 50 } },
+        constraints: [{ left: 'stop', op: 'eq', right: 'fast' }],
+      };
+      const refused = await client.post('/sweeps', body(rare));
+      expect(refused).toMatchObject({
+        status: 422,
+        body: { code: 'SWEEP_INVALID', issues: [{ path: '/constraints' }] },
+      });
+      expect(refused.body.message).toMatch(/^None of 10000 points that were tried satisfy the constraints/);
+    },
+  );
+
+  it('is refused when its shards would be more than can be queued at once', async () => {
+    const budget = 1_000_000;
+    const walkForward = { kind: 'rolling', folds: 100 };
+    const refused = await client.post('/sweeps', body({ space: large, method: 'random', budget, walkForward }));
+    expect(refused).toMatchObject({ status: 422, body: { code: 'SWEEP_INVALID' } });
+    expect(refused.body.message).toMatch(/^This sweep is about 6\.\de\+12 bars of work; a sweep may be 2\.5e\+12\./);
+  });
+
+  it('counts the variants of a large grid exactly', async () => {
+    const ordered = [
+      { left: 'fast', op: 'lt', right: 10 },
+      { left: 'slow', op: 'eq', right: 'fast' },
+    ];
+    const made = await client.post('/sweeps', body({ space: large, constraints: ordered }));
+    expect([made.status, made.body.variants], made.text).toEqual([201, 9 * 100]);
+    await client.post(`/sweeps/${made.body.id}/cancel`);
+  });
+});
+
 describe('an invalid request for a sweep', () => {
+  it('is refused at the first of thousands of symbols without data, and looks no further', async () => {
+    const symbols = Array.from({ length: 9_000 }, (_, index) => `S${index}`);
+    const space = { symbol: { values: ['SPX', ...symbols] } };
+    const refused = await client.post('/sweeps', body({ space, method: 'random', budget: 1 }));
+    expect(refused).toMatchObject({ status: 422, body: { issues: [{ path: '/space/symbol/values/1' }] } });
+  });
+
   it('is refused at the place of a symbol that has no data', async () => {
     const space = { fast: { values: [5] }, symbol: { values: ['SPX', 'nasdaq'] } };
     const refused = await client.post('/sweeps', body({ space }));

@@ -19,7 +19,8 @@ async function answer({ id, body, stop }: HeavyRequest): Promise<void> {
   if (name === 'waits' || name === 'commits') await after(1_500);
   if (name === 'blocks') await after(500);
   // Until the thread is ended; `stops` reads the flag, as long work does.
-  while (name === 'blocks' || (name === 'stops' && Atomics.load(stop, 0) === 0));
+  const isBlocking = (): boolean => name === 'blocks' || (name === 'stops' && Atomics.load(stop, 0) === 0);
+  while (isBlocking());
   const said = Buffer.from(JSON.stringify({ valid: true, name }));
   say({ id, status: 200, headers: { 'content-type': 'application/json' }, body: new Uint8Array(said) });
 }
