@@ -5,6 +5,7 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signToken, type Signer } from './identity.ts';
 import { largeBodies, type OpenApi } from './largeBodies.ts';
+import { SWEEP_BODIES, VARIED_AST } from './sweepBodies.ts';
 import type { Tenant } from './service.ts';
 
 export interface Target {
@@ -169,6 +170,18 @@ const ATTACKS: readonly Attack[] = [
       return () => send('/public/v1/backtests/batch', { key: pro.key, body });
     },
   },
+  ...SWEEP_BODIES.map(
+    ({ name, tenant, body }): Attack => ({
+      name,
+      parallel: 2,
+      prepare: async (send, target) => {
+        const { key } = target[tenant];
+        const strategyVersionId = await readyVersion(send, key, VARIED_AST);
+        const bytes = bytesOf({ strategyVersionId, config: CONFIG, ...body });
+        return () => send('/public/v1/sweeps', { key, body: bytes });
+      },
+    }),
+  ),
   {
     name: 'expensive runs',
     parallel: 1,
