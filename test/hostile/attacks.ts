@@ -170,18 +170,16 @@ const ATTACKS: readonly Attack[] = [
       return () => send('/public/v1/backtests/batch', { key: pro.key, body });
     },
   },
-  ...SWEEP_BODIES.map(
-    ({ name, tenant, body }): Attack => ({
-      name,
-      parallel: 2,
-      prepare: async (send, target) => {
-        const { key } = target[tenant];
-        const strategyVersionId = await readyVersion(send, key, VARIED_AST);
-        const bytes = bytesOf({ strategyVersionId, config: CONFIG, ...body });
-        return () => send('/public/v1/sweeps', { key, body: bytes });
-      },
-    }),
-  ),
+  ...SWEEP_BODIES.map(({ name, tenant, body }): Attack => ({
+    name,
+    parallel: 2,
+    prepare: async (send, target) => {
+      const { key } = target[tenant];
+      const strategyVersionId = await readyVersion(send, key, VARIED_AST);
+      const bytes = bytesOf({ strategyVersionId, config: CONFIG, ...body });
+      return () => send('/public/v1/sweeps', { key, body: bytes });
+    },
+  })),
   {
     name: 'expensive runs',
     parallel: 1,

@@ -119,6 +119,31 @@ describe('a plan', () => {
     ]);
   });
 
+  it('looks at each level of a declared list once', () => {
+    let reads = 0;
+    const values = new Proxy(
+      Array.from({ length: 2_000 }, (_, index) => index + 1),
+      {
+        get: (list, name) => {
+          if (typeof name === 'string' && /^\d+$/.test(name)) reads++;
+          return Reflect.get(list, name) as unknown;
+        },
+      },
+    );
+    const listed = { name: 'listed', type: 'int', default: 1, values } as const;
+    const { strategy: inner } = strategy.strategyAst;
+    const payload = { ...strategy.strategyAst, strategy: { ...inner, params: [...(inner.params ?? []), listed] } };
+    const spec = SweepSpec.parse({
+      config: CONFIG,
+      method: 'grid',
+      space: { listed: { min: 1, max: 2_000, step: 1 } },
+    });
+    const planned = planSweep({ ...strategy, strategyAst: payload }, spec);
+    expect(planned).toMatchObject({ ok: true, job: { variants: 2_000 } });
+    // A search of the list for each of its values would read two million.
+    expect(reads).toBeLessThan(10_000);
+  });
+
   it('takes what every variant can run', () => {
     const spaces = [
       { fast: { min: 1, max: 10.5, step: 1 } },
