@@ -143,10 +143,9 @@ describe('a large request', () => {
 it('the thread answers a ping, and says what it commits before the answer', async () => {
   const client = await api.client();
   const { authentication } = api.app;
-  const caller = await authentication.authenticateKey(
-    { headers: { 'x-api-key': client.apiKey } } as never,
-    {} as never,
-  );
+  const caller = await authentication.authenticateKey({
+    headers: { 'x-api-key': client.apiKey },
+  } as never);
   const thread = new Worker(new URL('../../src/api/heavyThread.ts', import.meta.url), {
     workerData: { config: api.services.config, databaseUrl: urlOf(api.services.sql) },
   });

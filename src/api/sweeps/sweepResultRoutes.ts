@@ -86,6 +86,8 @@ function heatmapRoute(app: App, { sql }: Services): void {
     `${SWEEPS}/:id/heatmap`,
     {
       onRequest: read,
+      // Reads every row, of which there may be a million.
+      config: { isHeavy: true },
       schema: {
         ...described,
         operationId: 'get_sweep_heatmap',
