@@ -8,7 +8,7 @@ import { createLog } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
 import { buildApp } from './app.ts';
 import { warmUpBatches } from './backtests/batchWarmUp.ts';
-import type { FromThread, HeavyRequest, HeavyThreadData, NewHeavyRequest, ToThread } from './http/heavyQueue.ts';
+import type { FromThread, HeavyRequest, HeavyThreadData, NewHeavyRequest, ToThread } from './http/heavyMessages.ts';
 import type { App } from './services.ts';
 
 /** Connections: one for each of MAX_ACTIVE requests, and those that answerOnce leaves free. */

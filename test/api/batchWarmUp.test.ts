@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { warmUpBatches } from '../../src/api/backtests/batchWarmUp.ts';
-import type { NewHeavyRequest } from '../../src/api/http/heavyQueue.ts';
+import type { NewHeavyRequest } from '../../src/api/http/heavyMessages.ts';
 import type { Sql } from '../../src/db/connect.ts';
 import { createApiApp } from '../support/apiApp.ts';
 

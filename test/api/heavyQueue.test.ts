@@ -1,7 +1,8 @@
 // The thread of heavy requests when it stops answering: it is ended and replaced, the request that it was working on
 // fails by name, and those of other workspaces are answered. Over HTTP, with a thread that blocks when it is asked to.
 import { afterAll, describe, expect, it } from 'vitest';
-import { startHeavyRequests, type NewHeavyRequest } from '../../src/api/http/heavyQueue.ts';
+import type { NewHeavyRequest } from '../../src/api/http/heavyMessages.ts';
+import { startHeavyRequests } from '../../src/api/http/heavyQueue.ts';
 import { createApiApp, type Client, type Reply } from '../support/apiApp.ts';
 import { eventually } from '../support/eventually.ts';
 

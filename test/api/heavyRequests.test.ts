@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { FromThread } from '../../src/api/http/heavyQueue.ts';
+import type { FromThread } from '../../src/api/http/heavyMessages.ts';
 import { createLoopShare } from '../../src/api/http/loopShare.ts';
 import { urlOf } from '../../src/db/connect.ts';
 import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';

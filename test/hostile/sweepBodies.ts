@@ -1,5 +1,5 @@
-// Bodies of sweeps that are small and ask for a lot: many points under many constraints, and constraints that hardly any
-// point satisfies.
+// Bodies of sweeps that are small and ask for a lot: many points under many constraints, and constraints that hardly
+// any point satisfies.
 
 const average = (param: string) => ({ kind: 'indicator', indicator: 'sma', args: { length: { param } } });
 const RANGE = { min: 1, max: 200 };

@@ -1,7 +1,7 @@
 // A thread of heavy requests for tests: it does what the name in a body says, such as to compute without end.
 import { setTimeout as after } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
-import type { FromThread, HeavyRequest, ToThread } from '../../src/api/http/heavyQueue.ts';
+import type { FromThread, HeavyRequest, ToThread } from '../../src/api/http/heavyMessages.ts';
 
 const say = (message: FromThread): void => parentPort!.postMessage(message);
 

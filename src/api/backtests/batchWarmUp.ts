@@ -4,7 +4,7 @@
 import type { StrategyVersion } from '../../db/strategyVersions.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import type { Caller } from '../http/auth/keyCheck.ts';
-import type { NewHeavyRequest } from '../http/heavyQueue.ts';
+import type { NewHeavyRequest } from '../http/heavyMessages.ts';
 import { ProblemError } from '../http/problems.ts';
 import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
 import goldenCross from '../templates/goldenCross.ts';

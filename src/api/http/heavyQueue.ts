@@ -2,43 +2,17 @@
 // answering is ended and replaced, and only the request that it was working on fails.
 import { Worker } from 'node:worker_threads';
 import { urlOf } from '../../db/connect.ts';
-import type { Config } from '../../config.ts';
-import type { Membership } from '../../db/members.ts';
 import type { Services } from '../services.ts';
-import type { Caller } from './auth/keyCheck.ts';
+import type {
+  FromThread,
+  HeavyAnswer,
+  HeavyRequest,
+  HeavyThreadData,
+  NewHeavyRequest,
+  ToThread,
+} from './heavyMessages.ts';
 import { problem } from './problems.ts';
 import { SILENT_SECONDS, ThreadWatch } from './threadWatch.ts';
-
-/** The `workerData` of the thread. */
-export interface HeavyThreadData {
-  readonly config: Config;
-  readonly databaseUrl: string;
-}
-/** A request as it is sent to the thread. Credentials stay here: the thread is told who the caller is. */
-export interface NewHeavyRequest {
-  readonly method: string;
-  /** The pattern of the path, for the log. */
-  readonly route: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly caller: Caller | null;
-  readonly member: Membership | null;
-  readonly body: Uint8Array;
-}
-export interface HeavyRequest extends NewHeavyRequest {
-  readonly id: number;
-  /** One number in shared memory: not 0 once nobody waits for the answer. */
-  readonly stop: Int32Array;
-}
-export interface HeavyAnswer {
-  readonly id: number;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-}
-export type ToThread = HeavyRequest | 'ping' | 'close';
-/** `committing`: from now on, what the request stores may be in the database. */
-export type FromThread = HeavyAnswer | { readonly committing: number } | 'ready' | 'pong';
 
 /**
  * Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes.
@@ -312,7 +286,7 @@ const nobodyWaits = () => problem('UNAVAILABLE', { message: 'The client has gone
 const perhapsStored = () =>
   problem('UNAVAILABLE', {
     message:
-      'The answer was lost after the request may have stored something. List what the workspace has before sending it ' +
+      'The answer was lost, and the request may have stored something. List what the workspace has before sending it ' +
       'again.',
   });
 

@@ -282,7 +282,8 @@ export const PROBLEMS = {
     retryable: true,
     help:
       'The answer had been computed for more than five seconds, and was stopped so that others could be answered. ' +
-      'Send a smaller or simpler request. Large requests of the workspace are refused for the seconds of `Retry-After`.',
+      'Send a smaller or simpler request. Other large requests of the workspace are refused for the seconds of ' +
+      '`Retry-After`.',
   },
   UNAVAILABLE: {
     status: 503,

@@ -5,7 +5,7 @@ import { lowerBound, upperBound } from '../kernels/search.ts';
 import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
 import { coordinateAt, holds, levelCount, valueAt, type Side, type Space, type SpaceConstraint } from './space.ts';
 
-export interface PointCount {
+interface PointCount {
   /** Infinity when a dimension is continuous. */
   readonly count: number;
   /** Of all points. */

@@ -22,7 +22,7 @@ export function indexCount({ method, budget }: Pick<SweepSpec, 'method' | 'budge
   return method === 'random' ? Math.min(budget!, space.size) : budget!;
 }
 
-/** Whether the indexes stand for every point of a grid, each once: those of random with a budget for all of them, too. */
+/** Whether the indexes stand for every point of a grid, each once, as those of random with such a budget do. */
 export const takesAll = ({ method, budget }: Pick<SweepSpec, 'method' | 'budget'>, space: Space): boolean =>
   method === 'grid' || (method === 'random' && isCountable(space) && budget! >= space.size);
 

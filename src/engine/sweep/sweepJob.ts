@@ -44,7 +44,7 @@ type PlannedSweep =
   | RefusedSweep;
 
 /** A sweep of which everything is known that does not depend on its constraints. */
-export interface SizedSweep {
+interface SizedSweep {
   readonly ok: true;
   readonly strategy: SweepStrategy;
   readonly spec: SweepSpec;

@@ -1,4 +1,4 @@
-// Tries: counts the points that are tried for variants, so that the search for variants can be stopped, and ends with an
+// Tries: counts the points that are tried for variants, so that the search for them can be stopped, and ends with an
 // error when the constraints leave hardly any.
 import type { RunError } from '../task.ts';
 

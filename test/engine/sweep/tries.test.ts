@@ -1,5 +1,5 @@
-// The search for variants in a shard: it asks whether to stop, gives up when hardly any point is allowed, and never runs
-// a point that the constraints rule out.
+// The search for variants in a shard: it asks whether to stop, gives up when hardly any point is allowed, and never
+// runs a point that the constraints rule out.
 import { describe, expect, it } from 'vitest';
 import { meetsConstraints } from '../../../src/engine/sweep/space.ts';
 import { runShard, variantsOf } from '../../../src/engine/sweep/shard.ts';
