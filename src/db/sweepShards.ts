@@ -1,7 +1,7 @@
 // The shards of sweeps as a worker sees them: claim what is due, store the rows, take over what dead processes held.
 import type { Sql, Queryable, Transaction } from './connect.ts';
 import type { NewSweep } from './sweeps.ts';
-import { WEIGHTS } from './claims.ts';
+import { WEIGHTS, type ClaimFilter } from './claims.ts';
 import { MAX_KILLS } from './crashSuspects.ts';
 import { deletedTrials } from './deletedTrials.ts';
 import { NOT_HANDED_FOR } from './missingSnapshots.ts';
@@ -29,12 +29,20 @@ export interface ShardClaim {
   readonly cost: number;
 }
 
-/** Hands out one shard of the workspace with the least virtual time, and charges the workspace. */
-export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim | undefined> {
+/**
+ * Hands out one shard of the workspace with the least virtual time, and charges the workspace.
+ * @param only which shards; absent: any
+ */
+export async function claimShard(
+  sql: Sql,
+  worker: string,
+  only: ClaimFilter = { excluded: [] },
+): Promise<ShardClaim | undefined> {
   return sql.begin(async (tx) => {
+    const next = () => nextSweep(tx, worker, only);
     // If no shard is left for us, another process has ended the sweep or taken its last shard meanwhile: look again.
-    for (let sweepId = await nextSweep(tx, worker); sweepId !== undefined; sweepId = await nextSweep(tx, worker)) {
-      const claim = await claimShardOf(tx, sweepId, worker);
+    for (let sweepId = await next(); sweepId !== undefined; sweepId = await next()) {
+      const claim = await claimShardOf(tx, sweepId, worker, only);
       if (claim !== undefined) return claim;
     }
     return undefined;
@@ -45,16 +53,17 @@ export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim |
  * Queued shards that may be claimed. Of the shards that were running when a process died, one runs at a time, so that
  * a shard that kills its process does not take the same others with it each time. Two claims at once may both pass.
  */
-const isDue = (sql: Queryable) => sql`
-  shard.status = 'queued' and (shard.kills = 0 or not exists (
+const isDue = (sql: Queryable, only: ClaimFilter) => sql`
+  shard.status = 'queued' ${'mostCost' in only ? sql`and shard.cost <= ${only.mostCost}` : sql``} and (shard.kills = 0 or not exists (
     select 1 from sweep_shards other where other.status = 'running' and other.kills > 0))`;
 
 /** The sweep whose turn it is, of those whose snapshots this worker has not noted as missing; not locked. */
-async function nextSweep(tx: Transaction, worker: string): Promise<string | undefined> {
+async function nextSweep(tx: Transaction, worker: string, only: ClaimFilter): Promise<string | undefined> {
+  const excluded = 'excluded' in only ? only.excluded : [];
   const [next] = await tx<{ id: string }[]>`
     select s.id from sweeps s left join workspace_turns turn using (workspace_id)
-    where s.status in ('queued', 'running')
-      and exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and ${isDue(tx)})
+    where s.status in ('queued', 'running') and s.workspace_id <> all (${excluded as string[]}::uuid[])
+      and exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and ${isDue(tx, only)})
       and not exists (
         select 1 from missing_snapshots m
         where m.worker_id = ${worker} and m.sha256 = any (s.snapshots)
@@ -63,13 +72,18 @@ async function nextSweep(tx: Transaction, worker: string): Promise<string | unde
   return next?.id;
 }
 
-async function claimShardOf(tx: Transaction, sweepId: string, worker: string): Promise<ShardClaim | undefined> {
+async function claimShardOf(
+  tx: Transaction,
+  sweepId: string,
+  worker: string,
+  only: ClaimFilter,
+): Promise<ShardClaim | undefined> {
   if (!(await lockSweep(tx, sweepId))) return undefined;
   const [claim] = await tx<(ShardClaim & { tier: keyof typeof WEIGHTS })[]>`
     update sweep_shards as shard set status = 'running', claimed_by = ${worker}, attempt = shard.attempt + 1
     from sweeps s join workspaces w on w.id = s.workspace_id
     where s.id = ${sweepId} and shard.sweep_id = s.id and shard.ordinal = (
-      select min(ordinal) from sweep_shards shard where shard.sweep_id = ${sweepId} and ${isDue(tx)})
+      select min(ordinal) from sweep_shards shard where shard.sweep_id = ${sweepId} and ${isDue(tx, only)})
     returning shard.sweep_id as "sweepId", shard.ordinal, shard.first_index as first, shard.last_index as last,
       shard.attempt,
       shard.cost, w.tier, s.workspace_id as "workspaceId", s.strategy_id as "strategyId",

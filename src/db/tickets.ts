@@ -15,6 +15,11 @@ const TICKETS = {
 const TICKET_ATTEMPTS = 5;
 /** A ticket or job that a busy process passes on is hidden for this long. */
 export const PASS_ON_MS = 500;
+/**
+ * Graphile Worker starts jobs of a lower number first. However many shards and artifacts are due, a backtest's ticket
+ * is started next; a ticket that finds no room takes a few milliseconds.
+ */
+const PRIORITIES: Readonly<Record<string, number>> = { [TICKET_TASK]: 0, [RERUN_TASK]: 1, [SWEEP_TASK]: 2 };
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;
 
@@ -23,16 +28,21 @@ export async function addTickets(sql: Queryable, count: number): Promise<void> {
   await addJobs(sql, TICKET_TASK, {}, count, TICKET_ATTEMPTS);
 }
 
+/** Of each kind of ticket, the key of the one that is passed on. */
+const PASSED_ON_KEYS = { [TICKET_TASK]: 'left', [SWEEP_TASK]: 'left shards' } as const;
+
 /**
  * The ticket of a busy process: passes due work on to another process, or to this one a little later. One such ticket
  * is enough, so none is added while the last one of this process is still hidden.
  */
 export class PassedOnTicket {
   readonly #sql: Queryable;
+  readonly #task: keyof typeof TICKETS;
   #addedAt = -Infinity;
 
-  constructor(sql: Queryable) {
+  constructor(sql: Queryable, task: keyof typeof TICKETS) {
     this.#sql = sql;
+    this.#task = task;
   }
 
   async add(): Promise<void> {
@@ -40,7 +50,7 @@ export class PassedOnTicket {
     if (now - this.#addedAt < PASS_ON_MS / 2) return;
     this.#addedAt = now;
     try {
-      await addJobs(this.#sql, TICKET_TASK, {}, 1, TICKET_ATTEMPTS, PASS_ON_MS, 'left');
+      await addJobs(this.#sql, this.#task, {}, 1, TICKET_ATTEMPTS, PASS_ON_MS, PASSED_ON_KEYS[this.#task]);
     } catch (error) {
       this.#addedAt = -Infinity;
       throw error;
@@ -48,9 +58,8 @@ export class PassedOnTicket {
   }
 }
 
-/** @param delayMs how long they wait before they are seen. */
-export async function addSweepTickets(sql: Queryable, count: number, delayMs = 0): Promise<void> {
-  await addJobs(sql, SWEEP_TASK, {}, count, TICKET_ATTEMPTS, delayMs);
+export async function addSweepTickets(sql: Queryable, count: number): Promise<void> {
+  await addJobs(sql, SWEEP_TASK, {}, count, TICKET_ATTEMPTS);
 }
 
 /** @param delayMs how long it waits before it is seen. */
@@ -104,7 +113,7 @@ async function addJobs(
   await sql`
     select count(*) from graphile_worker.add_jobs(array(
       select (${task}::text, ${JSON.stringify(payload)}::text::json, null,
-        now() + make_interval(secs => ${delayMs / 1_000}), ${attempts}::smallint, ${jobKey}::text, null,
-          null)::graphile_worker.job_spec
+        now() + make_interval(secs => ${delayMs / 1_000}), ${attempts}::smallint, ${jobKey}::text,
+          ${PRIORITIES[task]}::smallint, null)::graphile_worker.job_spec
       from generate_series(1, ${count}::integer)))`;
 }

@@ -120,6 +120,7 @@ export type { RobustnessJob } from './robustness/checkRuns.ts';
 // The pool of threads, and what its messages carry
 export {
   createPool,
+  QUICK_SHARD_THREADS,
   QUICK_THREADS,
   reliefThreads,
   type PartRun,

@@ -36,6 +36,7 @@ import { watchProgress } from './progress.ts';
 import { startPruning } from './pruning.ts';
 import { RerunTurns, runRerun } from './rerunTask.ts';
 import { ResultWriter } from './results.ts';
+import { shardPlaces, shardTickets } from './shardPlaces.ts';
 import { TICKET_MS } from './shares.ts';
 import { SweepRunner } from './sweepTask.ts';
 
@@ -200,8 +201,10 @@ async function openGraphile(
 ): Promise<Graphile> {
   const taskList = tasksOf(parts, registered);
   const stopWithinMs = finishMs + KILL_GRACE_MS;
-  // What may be worked on at a time (shares, shards of sweeps, reruns), and one for a ticket that finds no room.
-  const tickets = threads * TICKETS_PER_THREAD + threads + 2 * reliefThreads(threads) + QUICK_THREADS + 1;
+  // What may be worked on at a time (shares, shards of sweeps, reruns of workspaces), and one for a ticket that finds no
+  // room. Shards and reruns count themselves in before they wait for anything, so they never take the slots of shares.
+  const shares = threads * TICKETS_PER_THREAD + reliefThreads(threads) + QUICK_THREADS;
+  const tickets = shares + shardTickets(shardPlaces(threads)) + reliefThreads(threads) + 1;
   const graphile = await startGraphile({ url, tickets, taskList, stopWithinMs }, outages, parts.log);
   stack.defer(async () => {
     await Promise.all([stopGraphile(graphile, parts, finishMs), parts.suspects?.close(finishMs)]);
@@ -226,7 +229,7 @@ const claimsOf = (sql: Sql, claims: Sql, workerId: string, suspects: CrashSuspec
 /** What Graphile Worker calls; each task waits until the process is registered. */
 function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {
   const { sql, claimer, executor, sweeps, reruns, runOneRerun, outlast } = parts;
-  const passedOn = new PassedOnTicket(sql);
+  const passedOn = new PassedOnTicket(sql, TICKET_TASK);
   return {
     [TICKET_TASK]: async () => {
       await registered;

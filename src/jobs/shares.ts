@@ -9,6 +9,11 @@ export const RUNS_PER_SHARE = 100;
 export const COST_PER_SHARE = 500_000;
 /** A backtest that costs no more is quick: it does not wait behind slow ones, whoever they belong to. */
 export const QUICK_COST = COST_PER_SHARE;
+/**
+ * Two tenths of a second on one thread. A shard of a sweep or robustness check that costs no more is quick: it does not
+ * wait behind longer ones. Only the shards of small sweeps are: those of larger ones cost twice as much (shardCosts.ts).
+ */
+export const QUICK_SHARD_COST = 15_000_000;
 /** Below this, dividing work between threads costs more than it gains. */
 const MIN_COST_PER_SHARE = 20_000;
 

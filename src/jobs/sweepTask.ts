@@ -15,7 +15,7 @@ import {
 } from '../db/sweepShards.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { readSweepShards } from '../db/sweeps.ts';
-import { addSweepTickets, PASS_ON_MS } from '../db/tickets.ts';
+import { addSweepTickets, PassedOnTicket, SWEEP_TASK } from '../db/tickets.ts';
 import { decodeRows, historyOf, joinRankingRows, objectiveOf, rankingRows, spaceOf } from '../engine/index.ts';
 import type {
   PartRun,
@@ -35,7 +35,8 @@ import { maskInternalError } from './internalErrors.ts';
 import type { Outlast } from './outages.ts';
 import { encodeOutcomes, robustnessJobOf, robustnessResultOf } from './robustnessTask.ts';
 import { inputsOf, nextShard, rangeOf, sweepJobOf, type PartInputs } from './shardInputs.ts';
-import { TICKET_MS } from './shares.ts';
+import { ShardPlaces, shardPlaces } from './shardPlaces.ts';
+import { QUICK_SHARD_COST, TICKET_MS } from './shares.ts';
 
 type Unfinished = Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>;
 
@@ -61,6 +62,8 @@ export class SweepRunner {
   readonly #log: Log;
   readonly #noteMissing: NoteMissing;
   readonly #outlast: Outlast;
+  readonly #places: ShardPlaces;
+  readonly #passedOn: PassedOnTicket;
   readonly #active = new Set<Active>();
   #isStopping = false;
   /** Set once shards are given back; a shard whose claim is under way is then given back as well. */
@@ -82,19 +85,21 @@ export class SweepRunner {
     this.#outlast = parts.outlast;
     this.#workerId = parts.workerId;
     this.#log = parts.log;
+    this.#places = new ShardPlaces(shardPlaces(parts.pool.threads));
+    this.#passedOn = new PassedOnTicket(parts.sql, SWEEP_TASK);
   }
 
-  /**
-   * What a ticket does: runs shards until none is due. At most one shard per thread, so that backtests have the other
-   * tickets.
-   */
+  /** What a ticket does: runs shards until none is due that may take a place here. */
   async work(): Promise<void> {
-    if (this.#active.size >= this.#pool.threads) return addSweepTickets(this.#sql, 1, PASS_ON_MS);
+    using entry = this.#places.enter();
+    if (entry === undefined) return this.#passedOn.add();
     const until = performance.now() + TICKET_MS;
     while (!this.#isStopping) {
-      const claim = await claimShard(this.#sql, this.#workerId);
-      if (claim === undefined) return;
-      await this.#run(claim);
+      const isRun = await this.#places.takeShard(
+        (only) => claimShard(this.#sql, this.#workerId, only),
+        (claim) => this.#run(claim),
+      );
+      if (!isRun) return this.#places.isFull ? this.#passedOn.add() : undefined;
       if (performance.now() > until) break;
     }
     await addSweepTickets(this.#sql, 1);
@@ -171,7 +176,7 @@ export class SweepRunner {
   async #runSweep(claim: ShardClaim, job: SweepJob, inputs: PartInputs, active: Active): Promise<void> {
     const range = rangeOf(claim);
     const work = range === null ? await this.#finishingWork(claim, job) : await this.#shardWork(claim, job, range);
-    const outcome = await runPart(active, () => this.#pool.sweep({ ...inputs, job, work }));
+    const outcome = await runPart(active, () => this.#pool.sweep({ ...inputs, isQuick: isQuick(claim), job, work }));
     switch (outcome.kind) {
       case 'rows': {
         const { bytes, best } = outcome;
@@ -202,7 +207,7 @@ export class SweepRunner {
       if ('code' in result) return this.#fail(claim, result);
       await this.#sql.begin((tx) => completeSweep(tx, claim, { trials: null, result, page: null }));
     } else {
-      const outcome = await runPart(active, () => this.#pool.robustness({ ...inputs, job, range }));
+      const outcome = await runPart(active, () => this.#pool.robustness({ ...inputs, isQuick: isQuick(claim), job, range }));
       if (outcome.kind !== 'steps') return this.#settleUnfinished(claim, outcome);
       const bytes = encodeOutcomes(outcome.outcomes);
       await this.#sql.begin((tx) => finishShard(tx, claim, { bytes, best: null, sign: 1, next: null }));
@@ -253,6 +258,8 @@ export class SweepRunner {
 }
 
 const kindOf = ({ backtestId }: ShardClaim): string => (backtestId === null ? 'sweep' : 'robustness check');
+
+const isQuick = ({ cost }: ShardClaim): boolean => cost <= QUICK_SHARD_COST;
 
 /** Starts a part unless it is to stop already, and waits for it. */
 async function runPart<Outcome>(active: Active, start: () => PartRun<Outcome>): Promise<Outcome | Unfinished> {

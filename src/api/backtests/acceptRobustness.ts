@@ -64,7 +64,7 @@ function refuseManyRuns(runs: number, tier: Tier): void {
   });
 }
 
-/** Consecutive steps of about a second together. */
+/** Consecutive steps of some tenths of a second together. */
 function stepShards(job: RobustnessJob, stepCount: number, costPerRun: number): NewSweep['shards'] {
   const size = Math.max(1, Math.floor(COST_PER_SHARD / costPerRun));
   return Array.from({ length: Math.ceil(stepCount / size) }, (_, shard) => {

@@ -11,6 +11,8 @@ interface Ask {
   readonly bytes: number;
   /** Each of its runs ends within some tens of milliseconds, as far as is known. */
   readonly isQuick?: boolean;
+  /** It is a shard that ends within some tenths of a second, as far as is known. */
+  readonly isQuickShard?: boolean;
   /** It runs in another process on this machine: it takes memory but no thread. */
   readonly isElsewhere?: boolean;
 }
@@ -40,8 +42,11 @@ interface Held {
   since: number;
   readonly lane: Lane;
 }
-/** Which thread an ask gets: a regular one, one for owners who hold none, one for quick tasks, or none of ours. */
-type Lane = 'all' | 'relief' | 'quick' | 'elsewhere';
+/**
+ * Which thread an ask gets: a regular one, one for owners who hold none, one for quick tasks or for quick shards, or
+ * none of ours.
+ */
+type Lane = 'all' | 'relief' | 'quick' | 'quickShard' | 'elsewhere';
 
 /** A task whose current run takes longer is slow: owners without a thread no longer wait for it. */
 export const SLOW_MS = 100;
@@ -60,6 +65,7 @@ export class Admission {
   readonly #threads: number;
   readonly #reliefThreads: number;
   readonly #quickThreads: number;
+  readonly #quickShardThreads: number;
   readonly #memoryBytes: number;
   readonly #now: () => number;
   readonly #waiting: Waiting[] = [];
@@ -70,13 +76,15 @@ export class Admission {
 
   /**
    * @param limits.threads how many tasks run at once. While every task on these and on the relief threads is slow,
-   * `reliefThreads` more may run for owners who hold no thread, and `quickThreads` more for quick tasks of any owner.
+   * `reliefThreads` more may run for owners who hold no thread, and `quickThreads` more for quick tasks of any owner, and
+   * `quickShardThreads` for quick shards; absent: none.
    */
   constructor(
     limits: {
       readonly threads: number;
       readonly reliefThreads: number;
       readonly quickThreads: number;
+      readonly quickShardThreads?: number;
       readonly memoryBytes: number;
     },
     now: () => number = () => performance.now(),
@@ -84,6 +92,7 @@ export class Admission {
     this.#threads = limits.threads;
     this.#reliefThreads = limits.reliefThreads;
     this.#quickThreads = limits.quickThreads;
+    this.#quickShardThreads = limits.quickShardThreads ?? 0;
     this.#memoryBytes = limits.memoryBytes;
     this.#now = now;
   }
@@ -157,10 +166,13 @@ export class Admission {
     const held = new Map<string, number>();
     for (const { owner, lane } of this.#held) if (lane !== 'elsewhere') held.set(owner, (held.get(owner) ?? 0) + 1);
     const open = this.#openLanes();
-    const laneOf = ({ owner, isQuick, isElsewhere }: Waiting): Lane | undefined =>
-      isElsewhere
-        ? 'elsewhere'
-        : open.find((lane) => lane === 'all' || (lane === 'relief' ? !held.has(owner) : isQuick));
+    const mayTake = ({ owner, isQuick, isQuickShard }: Waiting, lane: Lane): boolean => {
+      if (lane === 'relief') return !held.has(owner);
+      if (lane === 'quick') return isQuick === true;
+      return lane === 'all' || isQuickShard === true;
+    };
+    const laneOf = (ask: Waiting): Lane | undefined =>
+      ask.isElsewhere ? 'elsewhere' : open.find((lane) => mayTake(ask, lane));
     const inTurn = this.#waiting
       .filter((ask) => laneOf(ask) !== undefined)
       .toSorted(
@@ -179,8 +191,8 @@ export class Admission {
   }
 
   #openLanes(): Lane[] {
-    const quick = this.#countOf(({ lane }) => lane === 'quick');
-    const others = this.heldCount - quick;
+    const countIn = (wanted: Lane): number => this.#countOf(({ lane }) => lane === wanted);
+    const others = countIn('all') + countIn('relief');
     if (others < this.#threads) return ['all'];
     const now = this.#now();
     const isFast = ({ since, lane, isQuick }: Held): boolean =>
@@ -188,7 +200,8 @@ export class Admission {
     if (this.#countOf(isFast) > 0) return [];
     const lanes: Lane[] = [];
     if (others < this.#threads + this.#reliefThreads) lanes.push('relief');
-    if (quick < this.#quickThreads) lanes.push('quick');
+    if (countIn('quick') < this.#quickThreads) lanes.push('quick');
+    if (countIn('quickShard') < this.#quickShardThreads) lanes.push('quickShard');
     return lanes;
   }
 

@@ -27,8 +27,8 @@ interface Limits {
 const YOUNG_GENERATION_MB = 48;
 /** How often time limits and unresponsive runs are checked. */
 const WATCH_MS = 50;
-/** A thread beyond those that are always kept ends after being idle for this long. */
-const RELIEF_IDLE_MS = 10_000;
+/** A thread beyond those that are always kept ends after being idle for this long: loading one takes half a second. */
+const RELIEF_IDLE_MS = 60_000;
 
 /** A message on a thread. */
 interface Watched extends Dispatched {
@@ -48,6 +48,8 @@ export class Dispatcher implements AsyncDisposable {
   readonly #piscina: Piscina<ThreadMessage, ThreadAnswer>;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
+  readonly #maxThreads: number;
+  #isLoading = false;
   #isClosed = false;
 
   constructor({ minThreads, maxThreads, thread, onTick, ...limits }: DispatcherOptions) {
@@ -63,9 +65,11 @@ export class Dispatcher implements AsyncDisposable {
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       workerData: { ...thread, bell: this.#bell.memory } satisfies ThreadSettings,
     });
+    this.#maxThreads = maxThreads;
     this.#timer = setInterval(() => {
       const now = performance.now();
       for (const task of this.#watched) watch(task, now, limits);
+      this.#loadAhead(now);
       onTick();
     }, WATCH_MS);
     this.#timer.unref();
@@ -88,6 +92,20 @@ export class Dispatcher implements AsyncDisposable {
       this.#watched.delete(task);
     }
   };
+
+  /**
+   * Once all threads are busy with slow runs, another one loads before a task needs it: on a busy machine, loading takes
+   * seconds, and the next task may be somebody's quick backtest.
+   */
+  #loadAhead(now: number): void {
+    const { length } = this.#piscina.threads;
+    if (this.#isLoading || length >= this.#maxThreads || this.#watched.size < length) return;
+    for (const { run, since } of this.#watched) if (run === -1 || now - since < SLOW_MS) return;
+    this.#isLoading = true;
+    const isLoaded = (): void => void (this.#isLoading = false);
+    // A thread that could not be loaded is loaded when it is needed.
+    this.#piscina.run({ kind: 'load' }).then(isLoaded, isLoaded);
+  }
 
   /** Ends every thread at once. */
   async [Symbol.asyncDispose](): Promise<void> {

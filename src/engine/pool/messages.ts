@@ -151,6 +151,8 @@ export type SweepOutcome =
 export interface SweepBatch {
   /** As `PoolRun.owner`. */
   readonly owner?: string;
+  /** It ends within some tenths of a second, as far as is known; it does not wait while longer tasks hold threads. */
+  readonly isQuick?: boolean;
   readonly snapshots: readonly Snapshot[];
   /** The snapshots that variants on each symbol and timeframe read, as a single backtest would. */
   readonly markets: readonly SweepMarket[];
@@ -162,7 +164,7 @@ export interface SweepMarket {
   readonly timeframe: StoredTimeframe;
   readonly snapshots: readonly number[];
 }
-export interface SweepMessage extends SweepBatch {
+export interface SweepMessage extends Omit<SweepBatch, 'owner' | 'isQuick'> {
   readonly kind: 'sweep';
   readonly control: SharedArrayBuffer;
 }
@@ -175,12 +177,14 @@ interface StepRange {
 export interface RobustnessBatch {
   /** As `PoolRun.owner`. */
   readonly owner?: string;
+  /** It ends within some tenths of a second, as far as is known; it does not wait while longer tasks hold threads. */
+  readonly isQuick?: boolean;
   readonly snapshots: readonly Snapshot[];
   readonly markets: readonly SweepMarket[];
   readonly job: RobustnessJob;
   readonly range: StepRange;
 }
-export interface RobustnessMessage extends Omit<RobustnessBatch, 'owner'> {
+export interface RobustnessMessage extends Omit<RobustnessBatch, 'owner' | 'isQuick'> {
   readonly kind: 'robustness';
   readonly control: SharedArrayBuffer;
 }
@@ -189,4 +193,9 @@ export type RobustnessOutcome =
   | { readonly kind: 'failed'; readonly error: RunError }
   | { readonly kind: 'stopped'; readonly reason: StopReason };
 
-export type ThreadMessage = BatchMessage | ArtifactMessage | SweepMessage | RobustnessMessage;
+/** Does nothing: for it, a thread is started. */
+interface LoadMessage {
+  readonly kind: 'load';
+}
+
+export type ThreadMessage = LoadMessage | BatchMessage | ArtifactMessage | SweepMessage | RobustnessMessage;

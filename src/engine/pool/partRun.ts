@@ -14,6 +14,7 @@ export interface PartRun<Outcome> {
 
 interface PartOptions {
   readonly owner: string | undefined;
+  readonly isQuick?: boolean;
   /** What the part may need; a pool with less memory runs it alone. */
   readonly bytes: number;
   /** As in `RunMemory`. */
@@ -25,12 +26,12 @@ interface PartOptions {
 /** Starts a part. It waits for memory and a thread; when it is refused more memory, it starts over with more. */
 export function startPart<Outcome extends SweepOutcome | RobustnessOutcome>(
   messageWith: (control: SharedArrayBuffer) => ThreadMessage,
-  { owner, bytes, tables, admission, dispatch }: PartOptions,
+  { owner, isQuick = false, bytes, tables, admission, dispatch }: PartOptions,
 ): PartRun<Outcome | Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>> {
   let control = BatchControl.create(1);
   const memory = new RunMemory(Math.min(bytes, admission.maxBytes), admission.maxBytes, tables);
   const runOnce = async () => {
-    const lease = await admission.enter({ owner: owner ?? '', bytes: memory.bytes });
+    const lease = await admission.enter({ owner: owner ?? '', bytes: memory.bytes, isQuickShard: isQuick });
     try {
       const stopped = control.stopReason(0);
       if (stopped !== null) return { kind: 'stopped', reason: stopped } as const;

@@ -82,7 +82,10 @@ export const reliefThreads = (threads: number): number => threads + 1;
  * ones.
  */
 export const QUICK_THREADS = 1;
-const allThreads = (threads: number): number => threads + reliefThreads(threads) + QUICK_THREADS;
+/** As many for quick shards of sweeps and robustness checks, which take ten times as long as a quick backtest. */
+export const QUICK_SHARD_THREADS = 1;
+const allThreads = (threads: number): number =>
+  threads + reliefThreads(threads) + QUICK_THREADS + QUICK_SHARD_THREADS;
 
 /**
  * What all threads together may keep between tasks, as a share of the memory, and the most that one thread may keep:
@@ -115,6 +118,7 @@ class ThreadPool implements Pool {
       threads,
       reliefThreads: reliefThreads(threads),
       quickThreads: QUICK_THREADS,
+      quickShardThreads: QUICK_SHARD_THREADS,
       // What threads keep between tasks takes memory no matter what runs.
       memoryBytes: memoryBytes - keptBytes * allThreads(threads),
     });
@@ -148,11 +152,12 @@ class ThreadPool implements Pool {
     return this.#warmUp.waitFor(buildArtifact(batch, request, take, this.#admission, this.#dispatcher.dispatch));
   }
 
-  sweep({ owner = '', job, ...sent }: SweepBatch): SweepRun {
+  sweep({ owner = '', isQuick = false, job, ...sent }: SweepBatch): SweepRun {
     const messageWith = (control: SharedArrayBuffer) =>
       ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }) as const;
     const part = startPart<SweepOutcome>(messageWith, {
       owner,
+      isQuick,
       bytes: SWEEP_BYTES,
       admission: this.#admission,
       dispatch: this.#dispatcher.dispatch,
@@ -161,11 +166,12 @@ class ThreadPool implements Pool {
     return part;
   }
 
-  robustness({ owner = '', job, ...sent }: RobustnessBatch): PartRun<RobustnessOutcome> {
+  robustness({ owner = '', isQuick = false, job, ...sent }: RobustnessBatch): PartRun<RobustnessOutcome> {
     const messageWith = (control: SharedArrayBuffer) =>
       ({ kind: 'robustness', ...sent, job: ownedBy(owner, job), control }) as const;
     const part = startPart<RobustnessOutcome>(messageWith, {
       owner,
+      isQuick,
       bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots),
       tables: TABLES_OF_CHECK,
       admission: this.#admission,

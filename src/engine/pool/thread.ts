@@ -66,6 +66,8 @@ export default async function handle(
   message: ThreadMessage,
 ): Promise<ArtifactAnswer | SweepOutcome | RobustnessOutcome | undefined> {
   switch (message.kind) {
+    case 'load':
+      return undefined;
     case 'sweep':
       return runSweep(message);
     case 'robustness':
