@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FastifyRequest } from 'fastify';
 import { connect } from '../db/connect.ts';
-import { lowerThreadPriority } from '../engine/index.ts';
+import { enterThrough, lowerThreadPriority } from '../engine/index.ts';
 import { createLog } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
 import { buildApp } from './app.ts';
@@ -21,7 +21,7 @@ const NOT_SENT_BACK = new Set(['content-length', 'connection', 'date', 'transfer
 /** On a busy machine the thread that answers everybody's small requests gets nine times the time of this one. */
 const NICENESS = 10;
 
-const { config, databaseUrl } = workerData as HeavyThreadData;
+const { config, databaseUrl, gate } = workerData as HeavyThreadData;
 const asked = new Map<string, HeavyRequest>();
 /** True until the first message. */
 let isIdle = true;
@@ -90,5 +90,6 @@ async function answer(app: App, request: HeavyRequest): Promise<void> {
   say({ id, status: response.statusCode, headers: answered, body: bytes }, [bytes.buffer]);
 }
 
+enterThrough(gate);
 lowerThreadPriority(NICENESS);
 await start();

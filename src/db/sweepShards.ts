@@ -54,7 +54,8 @@ export async function claimShard(
  * a shard that kills its process does not take the same others with it each time. Two claims at once may both pass.
  */
 const isDue = (sql: Queryable, only: ClaimFilter) => sql`
-  shard.status = 'queued' ${'mostCost' in only ? sql`and shard.cost <= ${only.mostCost}` : sql``} and (shard.kills = 0 or not exists (
+  shard.status = 'queued' ${'mostCost' in only ? sql`and shard.cost <= ${only.mostCost}` : sql``}
+  and (shard.kills = 0 or not exists (
     select 1 from sweep_shards other where other.status = 'running' and other.kills > 0))`;
 
 /** The sweep whose turn it is, of those whose snapshots this worker has not noted as missing; not locked. */

@@ -128,6 +128,7 @@ export {
   type PoolJob,
   type PoolOptions,
 } from './pool/pool.ts';
+export { closeGate, closeGatesAtExit, compressed, createGate, decompressed, enterThrough } from './pool/nativeCalls.ts';
 export type { RunProgress } from './pool/control.ts';
 export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
 export { buildArtifact } from './pool/engineRunner.ts';

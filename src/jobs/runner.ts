@@ -85,7 +85,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   let heartbeat: AsyncDisposable | undefined;
   // Disposed of last: this process stays registered until its last claim is given back.
   stack.defer(() => heartbeat?.[Symbol.asyncDispose]());
-  const pool = stack.use(createPool({ killGraceMs: KILL_GRACE_MS, ...settings.pool, threads }));
+  const pool = stack.use(createPool({ killGraceMs: KILL_GRACE_MS, keepsSpareThread: true, ...settings.pool, threads }));
   const predecessor = await settings.begin?.();
   const outages = new Outages(url, log);
   const parts = partsOf(settings, connections, { workerId: id, pool, log, outlast: outages.outlast });
@@ -201,8 +201,8 @@ async function openGraphile(
 ): Promise<Graphile> {
   const taskList = tasksOf(parts, registered);
   const stopWithinMs = finishMs + KILL_GRACE_MS;
-  // What may be worked on at a time (shares, shards of sweeps, reruns of workspaces), and one for a ticket that finds no
-  // room. Shards and reruns count themselves in before they wait for anything, so they never take the slots of shares.
+  // What may be worked on at a time (shares, shards of sweeps, reruns), and one for a ticket that finds no room. Shards
+  // and reruns count themselves in before they wait for anything, so they never take the slots of shares.
   const shares = threads * TICKETS_PER_THREAD + reliefThreads(threads) + QUICK_THREADS;
   const tickets = shares + shardTickets(shardPlaces(threads)) + reliefThreads(threads) + 1;
   const graphile = await startGraphile({ url, tickets, taskList, stopWithinMs }, outages, parts.log);

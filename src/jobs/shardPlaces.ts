@@ -32,7 +32,7 @@ export const shardPlaces = (threads: number): PlaceLimits => ({
 export const shardTickets = ({ ordinary, relief, quick }: PlaceLimits): number => ordinary + relief + quick;
 
 /** Claims the next due shard that passes the filter. */
-export type ClaimShard = (only?: ClaimFilter) => Promise<ShardClaim | undefined>;
+type ClaimShard = (only?: ClaimFilter) => Promise<ShardClaim | undefined>;
 
 export class ShardPlaces {
   readonly #limits: PlaceLimits;

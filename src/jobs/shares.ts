@@ -10,8 +10,8 @@ export const COST_PER_SHARE = 500_000;
 /** A backtest that costs no more is quick: it does not wait behind slow ones, whoever they belong to. */
 export const QUICK_COST = COST_PER_SHARE;
 /**
- * Two tenths of a second on one thread. A shard of a sweep or robustness check that costs no more is quick: it does not
- * wait behind longer ones. Only the shards of small sweeps are: those of larger ones cost twice as much (shardCosts.ts).
+ * A shard of a sweep or robustness check that costs no more is quick: it does not wait behind longer ones. Those of
+ * small sweeps and checks are quick; those of larger ones cost twice as much (COST_PER_SHARD).
  */
 export const QUICK_SHARD_COST = 15_000_000;
 /** Below this, dividing work between threads costs more than it gains. */

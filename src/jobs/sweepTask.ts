@@ -1,6 +1,5 @@
 // The sweep task: runs the shards of sweeps and robustness checks through the pool, one after the other, and makes a
 // result of their outcomes at the end.
-import { zstdCompressSync } from 'node:zlib';
 import type { Sql } from '../db/connect.ts';
 import { MAX_ATTEMPTS } from '../db/crashSuspects.ts';
 import { notify } from '../db/notifications.ts';
@@ -16,7 +15,15 @@ import {
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { readSweepShards } from '../db/sweeps.ts';
 import { addSweepTickets, PassedOnTicket, SWEEP_TASK } from '../db/tickets.ts';
-import { decodeRows, historyOf, joinRankingRows, objectiveOf, rankingRows, spaceOf } from '../engine/index.ts';
+import {
+  compressed,
+  decodeRows,
+  historyOf,
+  joinRankingRows,
+  objectiveOf,
+  rankingRows,
+  spaceOf,
+} from '../engine/index.ts';
 import type {
   PartRun,
   Pool,
@@ -187,7 +194,7 @@ export class SweepRunner {
       }
       case 'result': {
         const { result, page } = outcome;
-        const finished = { trials: result.trials.sweep, result, page: zstdCompressSync(page) };
+        const finished = { trials: result.trials.sweep, result, page: compressed(page) };
         await this.#sql.begin((tx) => completeSweep(tx, claim, finished));
         break;
       }
@@ -207,7 +214,9 @@ export class SweepRunner {
       if ('code' in result) return this.#fail(claim, result);
       await this.#sql.begin((tx) => completeSweep(tx, claim, { trials: null, result, page: null }));
     } else {
-      const outcome = await runPart(active, () => this.#pool.robustness({ ...inputs, isQuick: isQuick(claim), job, range }));
+      const outcome = await runPart(active, () =>
+        this.#pool.robustness({ ...inputs, isQuick: isQuick(claim), job, range }),
+      );
       if (outcome.kind !== 'steps') return this.#settleUnfinished(claim, outcome);
       const bytes = encodeOutcomes(outcome.outcomes);
       await this.#sql.begin((tx) => finishShard(tx, claim, { bytes, best: null, sign: 1, next: null }));

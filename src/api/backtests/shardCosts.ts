@@ -1,7 +1,7 @@
 // What the shards of sweeps and robustness checks cost, measured in bars.
 
 /**
- * Some tenths of a second of work on one thread: when shards hold all threads, it is how long another workspace waits for
+ * Some tenths of a second of work on one thread: when shards hold all threads, another workspace waits that long for
  * its turn.
  */
 export const COST_PER_SHARD = 30_000_000;

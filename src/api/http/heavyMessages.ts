@@ -7,6 +7,8 @@ import type { Caller } from './auth/keyCheck.ts';
 export interface HeavyThreadData {
   readonly config: Config;
   readonly databaseUrl: string;
+  /** It is closed before the thread is ended (engine/pool/nativeCalls.ts). */
+  readonly gate: Int32Array;
 }
 /** A request as it is sent to the thread. Credentials stay here: the thread is told who the caller is. */
 export interface NewHeavyRequest {

@@ -2,6 +2,7 @@
 // answering is ended and replaced, and only the request that it was working on fails.
 import { Worker } from 'node:worker_threads';
 import { urlOf } from '../../db/connect.ts';
+import { closeGate, closeGatesAtExit, createGate } from '../../engine/index.ts';
 import type { Services } from '../services.ts';
 import type {
   FromThread,
@@ -71,7 +72,10 @@ export const startHeavyRequests = (
 
 /** Takes turns among workspaces: each has one request in the thread at a time, and the longest-waiting one is next. */
 class HeavyQueue implements HeavyRequests {
-  readonly #data: HeavyThreadData;
+  readonly #data: Omit<HeavyThreadData, 'gate'>;
+  /** Of the thread; each thread has its own. */
+  #gate = createGate();
+  readonly #atExit = closeGatesAtExit(() => [this.#gate]);
   readonly #log: Services['log'];
   readonly #module: URL;
   /** Requests that wait, by workspace; the workspace whose turn is next comes first. */
@@ -132,10 +136,14 @@ class HeavyQueue implements HeavyRequests {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
+    using _ = this.#atExit;
     const thread = this.#thread;
     if (thread === undefined) return;
     // A thread that is still loading, which takes long on a busy machine, has nothing to finish.
-    if (!this.#isReady && this.#waiting + this.#suspects.length === 0) return void (await thread.terminate());
+    if (!this.#isReady && this.#waiting + this.#suspects.length === 0) {
+      await closeGate(this.#gate);
+      return void (await thread.terminate());
+    }
     const ended = new Promise((resolve) => thread.once('exit', resolve));
     thread.ref();
     thread.postMessage('close' satisfies ToThread);
@@ -147,7 +155,9 @@ class HeavyQueue implements HeavyRequests {
       for (const each of [...this.#suspects, ...[...this.#queues.values()].flat()]) each.reject(stopping());
       return;
     }
-    const thread = new Worker(this.#module, { workerData: this.#data, name: 'heavy requests' });
+    this.#gate = createGate();
+    const workerData: HeavyThreadData = { ...this.#data, gate: this.#gate };
+    const thread = new Worker(this.#module, { workerData, name: 'heavy requests' });
     const watch = new ThreadWatch({
       thread,
       isBusy: () => this.#isReady && this.#active.size > 0,
@@ -264,7 +274,7 @@ class HeavyQueue implements HeavyRequests {
         if (each.isCommitting) each.reject(perhapsStored());
         else this.#suspects.push(each);
       }
-    void thread.terminate();
+    void closeGate(this.#gate).then(() => thread.terminate());
     // Not after its end: a thread in native code ends only when that returns.
     this.#thread = undefined;
     this.#open();

@@ -1,5 +1,4 @@
 // Results of sweeps: every row as a file, a heatmap of two parameters, the report, and a row as a full backtest.
-import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
@@ -8,6 +7,7 @@ import type { Sweep } from '../../db/sweeps.ts';
 import {
   configOf,
   decodeRows,
+  decompressed,
   encodeSweepRows,
   heatmapOf,
   metricOf,
@@ -168,7 +168,7 @@ function reportRoute(app: App, { sql }: Services): void {
     async ({ caller, params }, reply) => {
       const sweep = await requireCompletedSweep(sql, caller, params.id);
       const page = await readSweepPage(sql, sweep.id);
-      return setFileHeaders(reply, `sweep-${sweep.id}`, 'html').send(zstdDecompressSync(page!));
+      return setFileHeaders(reply, `sweep-${sweep.id}`, 'html').send(decompressed(page!));
     },
   );
 }

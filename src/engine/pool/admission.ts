@@ -76,8 +76,8 @@ export class Admission {
 
   /**
    * @param limits.threads how many tasks run at once. While every task on these and on the relief threads is slow,
-   * `reliefThreads` more may run for owners who hold no thread, and `quickThreads` more for quick tasks of any owner, and
-   * `quickShardThreads` for quick shards; absent: none.
+   * `reliefThreads` more may run for owners who hold no thread, `quickThreads` more for quick tasks of any owner, and
+   * `quickShardThreads` more for quick shards; absent: none.
    */
   constructor(
     limits: {

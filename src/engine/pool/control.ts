@@ -20,14 +20,17 @@ const ANSWERS = ['none', 'asked', 'yes', 'later', 'never'] as const;
 export type MemoryAnswer = 'yes' | 'later' | 'never';
 
 const BYTES_PER_RUN = 3 * Int32Array.BYTES_PER_ELEMENT + 3 * Float64Array.BYTES_PER_ELEMENT;
+const GATE_BYTES = Int32Array.BYTES_PER_ELEMENT;
 
 /**
  * Views on the shared memory. Layout for n runs: barsDone f64[n], barsTotal f64[n], more f64[n], stop i32[n],
- * state i32[n], answer i32[n].
+ * state i32[n], answer i32[n], gate i32[1].
  */
 export class BatchControl {
   readonly buffer: SharedArrayBuffer;
   readonly size: number;
+  /** The thread of the batch enters native calls through it (nativeCalls.ts). */
+  readonly gate: Int32Array;
   readonly #barsDone: Float64Array;
   readonly #barsTotal: Float64Array;
   /** Per run, the bytes beyond those it was admitted with: granted ones or, while it asks, requested ones. */
@@ -45,14 +48,15 @@ export class BatchControl {
     this.#stop = new Int32Array(buffer, 24 * size, size);
     this.#state = new Int32Array(buffer, 28 * size, size);
     this.#answer = new Int32Array(buffer, 32 * size, size);
+    this.gate = new Int32Array(buffer, 36 * size, 1);
   }
 
   static create(size: number): BatchControl {
-    return new BatchControl(new SharedArrayBuffer(size * BYTES_PER_RUN), size);
+    return new BatchControl(new SharedArrayBuffer(size * BYTES_PER_RUN + GATE_BYTES), size);
   }
 
   static over(buffer: SharedArrayBuffer): BatchControl {
-    return new BatchControl(buffer, buffer.byteLength / BYTES_PER_RUN);
+    return new BatchControl(buffer, (buffer.byteLength - GATE_BYTES) / BYTES_PER_RUN);
   }
 
   /** The first reason stands: a canceled run is not returned to the queue afterwards. */

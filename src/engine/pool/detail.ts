@@ -1,12 +1,13 @@
 // A result as it is stored, in three parts: the flat summary, by which backtests are searched and sorted; the detail,
 // which is read with a single backtest; and the trades, which can be a thousand times as large and are read on their
 // own.
-import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
+import { constants } from 'node:zlib';
 import type { ResolvedConfig } from '../config.ts';
 import type { CompletedOutcome } from '../report/simulatedRun.ts';
 import { tradeRows, type TradeTable } from '../report/tradeTable.ts';
 import type { Reproducibility } from '../task.ts';
 import { detailOf, detailParts, isDetailBytes } from './detailBytes.ts';
+import { compressed, decompressed } from './nativeCalls.ts';
 import { isTradeBytes, tradeBytes, tradesOf } from './tradeBytes.ts';
 
 /** A result as a thread encodes it; nothing on its way into the database takes it apart again. */
@@ -143,6 +144,6 @@ const readTrades = (bytes: Buffer): readonly object[] =>
   bytes[0] === LIST ? (JSON.parse(bytes.toString()) as readonly object[]) : tradeRows(tradesOf(bytes));
 
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL } };
-const compress = (value: string | Uint8Array): Uint8Array => zstdCompressSync(value, COMPRESSION);
+const compress = (value: string | Uint8Array): Uint8Array => compressed(value, COMPRESSION);
 
-const decompress = (bytes: Uint8Array): Buffer => zstdDecompressSync(bytes, { maxOutputLength: MAX_PART_BYTES });
+const decompress = (bytes: Uint8Array): Buffer => decompressed(bytes, { maxOutputLength: MAX_PART_BYTES });

@@ -6,6 +6,7 @@ import { SLOW_MS } from './admission.ts';
 import { Bell } from './bell.ts';
 import { PoolClosedError, type Dispatch, type Dispatched, type ThreadAnswer } from './job.ts';
 import type { ThreadMessage, ThreadSettings } from './messages.ts';
+import { closeGate, closeGatesAtExit } from './nativeCalls.ts';
 
 interface DispatcherOptions extends Limits {
   /** Threads that are always kept. */
@@ -37,6 +38,8 @@ interface Watched extends Dispatched {
   run: number;
   since: number;
   stoppedAt: number | undefined;
+  /** Its thread is about to be ended. */
+  isEnding?: boolean;
   /** When the thread was first seen to work on it. */
   beganAt?: number;
 }
@@ -48,6 +51,7 @@ export class Dispatcher implements AsyncDisposable {
   readonly #piscina: Piscina<ThreadMessage, ThreadAnswer>;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
+  readonly #atExit = closeGatesAtExit(() => this.#gates());
   readonly #maxThreads: number;
   #isLoading = false;
   #isClosed = false;
@@ -68,7 +72,7 @@ export class Dispatcher implements AsyncDisposable {
     this.#maxThreads = maxThreads;
     this.#timer = setInterval(() => {
       const now = performance.now();
-      for (const task of this.#watched) watch(task, now, limits);
+      for (const task of this.#watched) if (watch(task, now, limits)) void this.#endThread(task);
       this.#loadAhead(now);
       onTick();
     }, WATCH_MS);
@@ -94,7 +98,7 @@ export class Dispatcher implements AsyncDisposable {
   };
 
   /**
-   * Once all threads are busy with slow runs, another one loads before a task needs it: on a busy machine, loading takes
+   * Once all threads are busy with slow runs, another one loads before a task needs it: on a busy machine loading takes
    * seconds, and the next task may be somebody's quick backtest.
    */
   #loadAhead(now: number): void {
@@ -107,16 +111,30 @@ export class Dispatcher implements AsyncDisposable {
     this.#piscina.run({ kind: 'load' }).then(isLoaded, isLoaded);
   }
 
-  /** Ends every thread at once. */
+  #gates(): Int32Array[] {
+    return [...this.#watched].map(({ control }) => control.gate);
+  }
+
+  /** The last resort: Piscina ends the thread, once no native call runs there, and starts another. */
+  async #endThread(task: Watched): Promise<void> {
+    task.isEnding = true;
+    await closeGate(task.control.gate);
+    if (this.#watched.has(task)) task.abort.abort();
+  }
+
+  /** Ends every thread as soon as no native call runs there. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#bell.close();
     clearInterval(this.#timer);
+    await Promise.all(this.#gates().map(closeGate));
     await this.#piscina.destroy();
+    this.#atExit[Symbol.dispose]();
   }
 }
 
-function watch(task: Watched, now: number, limits: Limits): void {
+/** @returns true when the thread ignores its stop flag and is to be ended */
+function watch(task: Watched, now: number, limits: Limits): boolean {
   const run = task.control.runningRun();
   if (run !== task.run || run === -1) {
     task.lease.renew();
@@ -124,12 +142,11 @@ function watch(task: Watched, now: number, limits: Limits): void {
     task.since = now;
     task.stoppedAt = undefined;
   }
-  if (run === -1) return;
+  if (run === -1) return false;
   task.beganAt ??= now;
   if (now - task.beganAt >= SLOW_MS) task.split?.();
   if (now - task.since > (task.timeLimitsMs[run] ?? limits.timeLimitMs)) task.control.stop(run, 'time_limit');
-  if (!task.control.stopReason(run)) return;
+  if (!task.control.stopReason(run)) return false;
   task.stoppedAt ??= now;
-  // The last resort: Piscina ends the thread and starts another.
-  if (now - task.stoppedAt > limits.killGraceMs) task.abort.abort();
+  return task.isEnding !== true && now - task.stoppedAt > limits.killGraceMs;
 }

@@ -36,6 +36,11 @@ export interface PoolOptions {
   readonly warmUp?: boolean;
   /** Says whether warming up waits at the moment, for instance while another process needs the processor. */
   readonly holdsWarmUp?: () => boolean;
+  /**
+   * Whether one thread more is always kept, for the first quick task that comes while all others are busy with long
+   * ones; default false.
+   */
+  readonly keepsSpareThread?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;
 }
@@ -84,8 +89,7 @@ export const reliefThreads = (threads: number): number => threads + 1;
 export const QUICK_THREADS = 1;
 /** As many for quick shards of sweeps and robustness checks, which take ten times as long as a quick backtest. */
 export const QUICK_SHARD_THREADS = 1;
-const allThreads = (threads: number): number =>
-  threads + reliefThreads(threads) + QUICK_THREADS + QUICK_SHARD_THREADS;
+const allThreads = (threads: number): number => threads + reliefThreads(threads) + QUICK_THREADS + QUICK_SHARD_THREADS;
 
 /**
  * What all threads together may keep between tasks, as a share of the memory, and the most that one thread may keep:
@@ -123,7 +127,7 @@ class ThreadPool implements Pool {
       memoryBytes: memoryBytes - keptBytes * allThreads(threads),
     });
     this.#dispatcher = new Dispatcher({
-      minThreads: threads,
+      minThreads: options.keepsSpareThread === true ? threads + 1 : threads,
       maxThreads: allThreads(threads),
       thread: { runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href, keptBytes },
       timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS,

@@ -1,8 +1,9 @@
 // Rows of a sweep as bytes: a JSON head that names the columns, then the columns as they lie in memory, compressed
 // together.
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { constants } from 'node:zlib';
 import type { FlatKey } from '../report/flatSummary.ts';
 import type { SweepRows, VariantFailures } from '../sweep/sweepRows.ts';
+import { compressed, decompressed } from './nativeCalls.ts';
 
 /** Level 1: columns of numbers shrink to about half, at half a gigabyte per second. */
 const COMPRESSION_LEVEL = 1;
@@ -42,7 +43,7 @@ export function encodeRows(rows: SweepRows): Uint8Array {
     bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at);
     at += column.byteLength;
   }
-  return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL } });
+  return compressed(bytes, { params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL } });
 }
 
 const columnsOf = (rows: SweepRows): Float64Array[] => [
@@ -59,8 +60,8 @@ const columnsOf = (rows: SweepRows): Float64Array[] => [
  * Decodes rows; the columns are views of one buffer.
  * @throws Error when the bytes are not what `encodeRows` wrote, or unpack to more than 1 GiB
  */
-export function decodeRows(compressed: Uint8Array): SweepRows {
-  const unpacked = zstdDecompressSync(compressed, { maxOutputLength: MAX_ROWS_BYTES });
+export function decodeRows(stored: Uint8Array): SweepRows {
+  const unpacked = decompressed(stored, { maxOutputLength: MAX_ROWS_BYTES });
   // A buffer of its own, so that it begins at a multiple of eight.
   const bytes = unpacked.byteOffset % 8 === 0 ? unpacked : new Uint8Array(unpacked);
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);

@@ -11,6 +11,7 @@ import { Bell } from './bell.ts';
 import { BatchControl } from './control.ts';
 import { OutcomeSender } from './outcomeSender.ts';
 import { LruMap } from './lruMap.ts';
+import { enterThrough } from './nativeCalls.ts';
 import { lowerThreadPriority } from './priority.ts';
 import { ChunkSender, WritingStopped } from './artifactChunks.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
@@ -40,8 +41,6 @@ const MAX_STRATEGIES = 32;
 /** Claims and writes, on the worker's main thread (niceness 5), get about three times the share of a core. */
 const NICENESS = 10;
 
-lowerThreadPriority(NICENESS);
-
 /** Snapshots by sha256: the same object keeps the bars that were opened and resampled from it (createMarket). */
 const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);
 const markets = new LruMap<string, Market>(MAX_MARKETS);
@@ -53,6 +52,8 @@ const ring = (): void => bell.ring();
 /** Loaded right away, while the process that started the thread still waits for its database. */
 const engine = (await import(runnerUrl)) as Runner;
 engine.keepBytes?.(keptBytes);
+// Only now: somebody may wait for this thread to load, while other threads compute.
+lowerThreadPriority(NICENESS);
 // Speeds up the start of the next thread, if the process keeps compiled code at all.
 flushCompileCache();
 
@@ -93,7 +94,7 @@ function runPart<Product>(
   memory: SharedArrayBuffer,
   run: (control: RunControl) => Product | null,
 ): Product | Extract<SweepOutcome, { kind: 'failed' | 'stopped' }> {
-  const control = BatchControl.over(memory);
+  const control = openControl(memory);
   control.begin(0);
   try {
     return run(control.controlOf(0, ring)) ?? { kind: 'stopped', reason: control.stopReason(0) ?? 'cancelled' };
@@ -111,9 +112,16 @@ const marketsOf =
     return listed && openMarket(snapshots, listed.snapshots, symbol, timeframe);
   };
 
+/** The control of a message, through whose gate this thread enters native calls from now on. */
+function openControl(memory: SharedArrayBuffer): BatchControl {
+  const control = BatchControl.over(memory);
+  enterThrough(control.gate);
+  return control;
+}
+
 function runBatch(batch: BatchMessage): undefined {
   if (batch.collectsGarbage) globalThis.gc?.();
-  const control = BatchControl.over(batch.control);
+  const control = openControl(batch.control);
   const sender = new OutcomeSender(batch.port);
   for (let run = 0; run < batch.runs.length; run++) {
     if (!control.begin(run)) continue;
@@ -143,7 +151,7 @@ function runOne(batch: Inputs, run: number, control: BatchControl, sender: Outco
 }
 
 function buildArtifact({ batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {
-  const control = BatchControl.over(batch.control);
+  const control = openControl(batch.control);
   control.begin(0);
   const runControl = control.controlOf(0, ring);
   const sender = new ChunkSender(port, taken, () => runControl.isCancelled());
