@@ -5,16 +5,30 @@ import { countOpenReruns } from '../../src/db/reruns.ts';
 import { enqueueRerun } from '../../src/jobs/enqueue.ts';
 import { notify } from '../../src/db/notifications.ts';
 import { claimDue } from '../../src/db/claims.ts';
+import { cancelSweep } from '../../src/db/sweeps.ts';
+import {
+  PassedOnTicket,
+  RERUN_TASK,
+  SWEEP_TASK,
+  TICKET_TASK,
+  addRerunJob,
+  addSweepTickets,
+  addTickets,
+} from '../../src/db/tickets.ts';
 import { RerunTurns } from '../../src/jobs/rerunTask.ts';
 import { divide } from '../../src/jobs/shares.ts';
 import { eventually } from '../support/eventually.ts';
-import { countByStatus, enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
+import { countByStatus, enqueue, enqueueSweep, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
 import { scaled } from '../support/scale.ts';
 import { TestQueue } from '../support/testQueue.ts';
 
 const queue = new TestQueue(50);
 const many = (count: number) => Array.from({ length: count }, () => ({}));
 const WORKER = '00000000-0000-7000-8000-000000000001';
+
+/** Those that earlier tests have left. */
+const deleteTickets = () =>
+  queue.sql`select count(*) from graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
 
 /** Claims of which workspace, in the order they are made. */
 async function claimOrder(workspaces: readonly TestWorkspace[], claims: number, perClaim: number): Promise<string[]> {
@@ -94,6 +108,60 @@ it('does not let slow backtests of any number of workspaces hold a worker of two
     await notify(queue.sql, 'cancel', ids);
   }
   await queue.settled();
+});
+
+it('runs a backtest while sweeps of many workspaces have a hundred shards due', async () => {
+  await queue.startWorker();
+  const sweeps: { readonly workspaceId: string; readonly id: string }[] = [];
+  for (let count = 0; count < 6; count++) {
+    const workspace = await makeWorkspace(queue.sql);
+    const id = await enqueueSweep(queue.sql, workspace, queue.data, 17);
+    sweeps.push({ workspaceId: workspace.workspaceId, id });
+  }
+  const running = async (): Promise<number[]> => {
+    const rows = await queue.sql<{ count: number }[]>`
+      select count(*)::int as count from sweep_shards where status = 'running' group by sweep_id order by count desc`;
+    return rows.map(({ count }) => count);
+  };
+  // One more workspace than there are threads beyond the first, which has a shard on each thread at most.
+  await eventually(async () => (await running()).reduce((sum, count) => sum + count, 0) >= 5);
+  for (let small = 0; small < 3; small++) {
+    const neighbor = await makeWorkspace(queue.sql);
+    await enqueue(queue.sql, neighbor, queue.data, many(2));
+    await eventually(async () => (await countByStatus(queue.sql, neighbor.workspaceId)).completed === 2);
+  }
+  const [most, ...others] = await running();
+  expect(most).toBeLessThanOrEqual(2);
+  expect(most + others.reduce((sum, count) => sum + count, 0)).toBe(5);
+  for (const { workspaceId, id } of sweeps) await queue.sql.begin((tx) => cancelSweep(tx, workspaceId, id));
+  await notify(
+    queue.sql,
+    'cancel',
+    sweeps.map(({ id }) => id),
+  );
+  await eventually(async () => (await running()).length === 0);
+  await queue.sql`delete from sweeps`;
+});
+
+it('gives the tickets of backtests to a process before those of artifacts and sweeps', async () => {
+  await deleteTickets();
+  await addSweepTickets(queue.sql, 1);
+  await addRerunJob(queue.sql, WORKER, WORKER);
+  await addTickets(queue.sql, 1);
+  const jobs = await queue.sql<{ task: string }[]>`
+    select task_identifier as task from graphile_worker.jobs order by priority, run_at, id`;
+  expect(jobs.map(({ task }) => task)).toEqual([TICKET_TASK, RERUN_TASK, SWEEP_TASK]);
+});
+
+it('passes on one ticket for shards, however many find no room', async () => {
+  await deleteTickets();
+  const passedOn = new PassedOnTicket(queue.sql, SWEEP_TASK);
+  for (let count = 0; count < 20; count++) await passedOn.add();
+  await new PassedOnTicket(queue.sql, SWEEP_TASK).add();
+  await new PassedOnTicket(queue.sql, TICKET_TASK).add();
+  const jobs = await queue.sql<{ task: string }[]>`
+    select task_identifier as task from graphile_worker.jobs order by priority`;
+  expect(jobs.map(({ task }) => task)).toEqual([TICKET_TASK, SWEEP_TASK]);
 });
 
 it('leaves the artifacts of further workspaces for later, so that backtests have the other jobs', async () => {

@@ -104,6 +104,31 @@ describe('a shard whose inputs are still being read', () => {
   });
 });
 
+it('starts no more shards than there are places when all tickets of a sweep come at once', async () => {
+  const id = await client.start();
+  await using pool = createPool({ threads: 1 });
+  const opening = Promise.withResolvers<void>();
+  let open = 0;
+  const { runner } = runnerWith(pool, async () => {
+    open++;
+    await opening.promise;
+  });
+  const tickets = Array.from({ length: 16 }, () => runner.work());
+  const held = async (): Promise<number> => {
+    const rows = await sweeps.api.services.sql`
+      select 1 from sweep_shards where sweep_id = ${id} and status = 'running'`;
+    return rows.length;
+  };
+  // All but one have found that there is no place for them.
+  await Promise.race([Promise.all(tickets), eventually(async () => open > 0 && (await held()) > 0)]);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect([open, await held()]).toEqual([1, 1]);
+  await client.post(`/sweeps/${id}/cancel`);
+  runner.cancel([id]);
+  opening.resolve();
+  await Promise.all(tickets);
+});
+
 describe('a worker without the snapshot files', () => {
   const startOn = (folder: string): Promise<Worker> => {
     const { sql } = sweeps.api.services;

@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import type { NewBacktest } from '../../src/db/backtests.ts';
 import type { Sql } from '../../src/db/connect.ts';
 import { insertStrategy } from '../../src/db/strategies.ts';
+import { insertSweep, type NewSweep } from '../../src/db/sweeps.ts';
 import { finalizeVersion } from '../../src/db/strategyVersions.ts';
 import { insertWorkspace } from '../../src/db/workspaces.ts';
 import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
@@ -91,6 +92,25 @@ export async function enqueue(
 ): Promise<string[]> {
   const items = newBacktests(workspace, data, params, options);
   return (await sql.begin((tx) => enqueueBacktests(tx, workspace.workspaceId, items))).map((row) => row.id);
+}
+
+/** Queues a sweep of the stand-in engine, whose shards run until they are stopped. @returns its id */
+export async function enqueueSweep(
+  sql: Sql,
+  workspace: TestWorkspace,
+  data: Pick<TestData, 'sha256'>,
+  shards: number,
+): Promise<string> {
+  const sweep: NewSweep = {
+    strategyId: workspace.strategyId,
+    strategyVersionId: workspace.strategyVersionId,
+    spec: { config: configOf(), space: {}, method: 'grid', seed: 1 },
+    markets: [{ symbol: SYMBOL, timeframe: '1d', snapshots: [data.sha256] }],
+    variants: shards,
+    indexes: shards,
+    shards: Array.from({ length: shards }, (_, first) => ({ first, last: first + 1, cost: 1e9 })),
+  };
+  return (await sql.begin((tx) => insertSweep(tx, workspace.workspaceId, sweep))).id;
 }
 
 export const startTestWorker = (url: string, data: TestData, threads = 2): Promise<Worker> =>

@@ -87,6 +87,12 @@ function encoded({ summaryJson, trades, warnings, ...rest }: ReturnType<typeof o
   };
 }
 
+/** A shard runs until it is stopped. */
+export const runSweepWork: NonNullable<Runner['runSweepWork']> = (_job, _work, _marketOf, control) => {
+  while (!control.isCancelled());
+  return null;
+};
+
 const NOTICE: ArtifactNotice = {
   code: 'RESULT_DIFFERS',
   message: 'The stand-in has drifted.',

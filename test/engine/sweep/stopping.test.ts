@@ -29,6 +29,16 @@ describe('a shard that is told to stop', () => {
   });
 });
 
+it('stops a shard that still looks for its variants, where constraints leave none', () => {
+  const large = { fast: { min: 2, max: 41 }, slow: { min: 50, max: 89 } };
+  const own = sweepContextFor(compiled(CROSSING), { space: large, method: 'grid' }, marketOf(260, 3));
+  const never = { left: { dimension: 0 }, op: 'gt', right: { dimension: 1 } } as const;
+  const control = stoppingAt(3);
+  const none = { ...own, space: { ...own.space, constraints: [never] } };
+  expect(runShard(none, { first: 0, last: 1_600 }, control)).toBeNull();
+  expect(control.reads()).toBe(3);
+});
+
 it('stops in the last step of a sweep, which runs the best variant again', () => {
   const own = context();
   const rows = joinRankingRows([rankingRows(own, rowsOf(own))]);
