@@ -3,7 +3,8 @@
 // process, since on a busy machine the lowest one takes minutes to finish its last requests.
 import { writeFileSync } from 'node:fs';
 import { lowerProcessPriority } from '../../src/engine/index.ts';
-import { attack, type Target } from './attacks.ts';
+import type { Target } from './attack.ts';
+import { attack } from './attacks.ts';
 
 export type FromAttackers = 'ready' | Awaited<ReturnType<typeof attack>>;
 

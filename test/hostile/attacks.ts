@@ -3,22 +3,12 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signToken, type Signer } from './identity.ts';
-import { largeBodies, type OpenApi } from './largeBodies.ts';
+import { astOf, CONFIG, condition, readyVersion, type Attack, type Send, type Target } from './attack.ts';
+import { signToken } from './identity.ts';
+import { largeBodies } from './largeBodies.ts';
+import { SWEEP_ATTACKS } from './sweepAttacks.ts';
 import { SWEEP_BODIES, VARIED_AST } from './sweepBodies.ts';
-import type { Tenant } from './service.ts';
 
-export interface Target {
-  readonly url: string;
-  readonly openapi: OpenApi;
-  readonly free: Tenant;
-  readonly pro: Tenant;
-  /** Of the identity provider that the service believes. */
-  readonly signer: Signer;
-  readonly seed: number;
-  /** Aborted when it is over. */
-  readonly signal: AbortSignal;
-}
 export interface Tally {
   /** Counts of answers by status; 0: the connection was closed. */
   readonly statuses: Record<number, number>;
@@ -26,44 +16,6 @@ export interface Tally {
   readonly faults: string[];
 }
 
-interface Options {
-  readonly key?: string;
-  readonly token?: string;
-  readonly method?: string;
-  /** Bytes are sent as they are; making a large body again for each request would cost more than sending it. */
-  readonly body?: object | Buffer;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-type Send = (path: string, options?: Options) => Promise<{ status: number; text: string }>;
-interface Attack {
-  readonly name: string;
-  /** Of it at the same time. */
-  readonly parallel: number;
-  /** Prepares what it sends. */
-  readonly prepare: (send: Send, target: Target) => Promise<() => Promise<unknown>>;
-}
-
-const CONFIG = { timeframe: '1d', signalInstrument: { symbol: 'SPX' }, initialBalance: 10_000 };
-const condition = (length: number) => ({
-  kind: 'compare',
-  op: 'gt',
-  left: { kind: 'indicator', indicator: 'sma', args: { length } },
-  right: { kind: 'const', value: 1 },
-});
-const astOf = (items: readonly object[], more: object = {}) => ({
-  protocol: 'svc.strategy',
-  version: 1,
-  strategy: {
-    kind: 'strategy',
-    entry: {
-      kind: 'entry',
-      trigger: { kind: 'any', items },
-      action: { side: 'long', sizing: { mode: 'percent_equity', value: 10 } },
-    },
-    exits: [{ kind: 'exit', when: condition(2) }],
-  },
-  ...more,
-});
 /** 99 conditions over sums of closes: 901 nodes, about as many as the largest tier allows. */
 const LARGE_AST = astOf(
   Array.from({ length: 99 }, (_, index) => ({
@@ -82,16 +34,6 @@ const EXPENSIVE_AST = astOf([
   { ...condition(2), left: { kind: 'indicator', indicator: 'percentile_rank', args: { length: 2_000 } } },
 ]);
 
-async function readyVersion(send: Send, key: string, strategyAst: object): Promise<string> {
-  const made = await send('/public/v1/strategies', { key, body: { name: 'x', settings: {}, strategyAst } });
-  const { id } = JSON.parse(made.text) as { id?: string };
-  if (id === undefined) throw new Error(`An attack's strategy is refused: ${made.text.slice(0, 500)}`);
-  const ready = await send(`/public/v1/strategies/${id}/versions/finalize`, {
-    key,
-    body: { version: 1, ignoreWarnings: true },
-  });
-  return (JSON.parse(ready.text) as { id: string }).id;
-}
 const many = (count: number, prefix: string): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]));
 const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body));
@@ -203,6 +145,7 @@ const ATTACKS: readonly Attack[] = [
       return () => send(`/public/v1/backtests/${id}/artifacts/signals?format=csv`, { key: free.viewerKey });
     },
   },
+  ...SWEEP_ATTACKS,
   {
     name: 'versions without end',
     parallel: 1,

@@ -3,6 +3,7 @@
 import { fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CROSSING } from '../support/sweeps.ts';
 import type { FromAttackers } from './attackProcess.ts';
 import type { Tally } from './attacks.ts';
 import type { OpenApi } from './largeBodies.ts';
@@ -43,12 +44,25 @@ const timed = async (work: () => Promise<{ status: number }>): Promise<{ ms: num
   return { ms: performance.now() - begun, status };
 };
 
+/** A sweep of 100 variants, from its request to its result. */
+async function smallSweep(strategyVersionId: string, initialBalance: number): Promise<{ status: number }> {
+  const config = { timeframe: '1d', signalInstrument: { symbol: 'SPX' }, initialBalance };
+  const space = { fast: { min: 2, max: 11 }, slow: { min: 20, max: 29 } };
+  const queued = await call('/sweeps', { strategyVersionId, config, space, method: 'grid' });
+  if (queued.status !== 201) return queued;
+  const done = await call(`/sweeps/${queued.body.id as string}?wait=60`);
+  return { status: done.body.status === 'completed' ? 200 : 599 };
+}
+
 it(
   'hostile tenants get no answer of 500 or more, and stay within memory',
   async () => {
     const openapi = (await (await fetch(`${service.url}/public/v1/openapi.json`)).json()) as OpenApi;
     const copied = await call('/system-strategies/golden_cross/copy', {});
     const ready = await call(`/strategies/${copied.body.id as string}/versions/finalize`, { version: 1 });
+    const crossing = { settings: {}, strategyAst: CROSSING };
+    const made = await call('/strategies', { name: 'crossing', ...crossing });
+    const swept = await call(`/strategies/${made.body.id as string}/versions/finalize`, crossing);
     const pidsBefore = [service.pidOf('api'), service.pidOf('worker')];
     const attackers = fork(new URL('./attackProcess.ts', import.meta.url), { detached: true });
     const prepared = Promise.withResolvers<void>();
@@ -69,6 +83,7 @@ it(
     const most = { api: 0, worker: 0, loopDelay: 0 };
     const reads: { ms: number; status: number }[] = [];
     const runs: { ms: number; status: number }[] = [];
+    const sweeps: { ms: number; status: number }[] = [];
     await Promise.all([
       (async () => {
         while (!isOver()) {
@@ -90,6 +105,12 @@ it(
         }
       })(),
       (async () => {
+        for (let balance = 10_000; !isOver(); balance++) {
+          sweeps.push(await timed(() => smallSweep(swept.body.id as string, balance)));
+          await sleep(500);
+        }
+      })(),
+      (async () => {
         while (!isOver()) {
           for (const command of ['api', 'worker'] as const)
             most[command] = Math.max(most[command], service.residentBytes(command));
@@ -102,7 +123,8 @@ it(
     const tallies = await tallied.promise;
     const sortedReads = reads.map(({ ms }) => ms).toSorted((a, b) => a - b);
     const sortedRuns = runs.map(({ ms }) => ms).toSorted((a, b) => a - b);
-    if (isLong) printTable(tallies, sortedReads, sortedRuns, most);
+    const sortedSweeps = sweeps.map(({ ms }) => ms).toSorted((a, b) => a - b);
+    if (isLong) printTable(tallies, { reads: sortedReads, runs: sortedRuns, sweeps: sortedSweeps }, most);
 
     const faults = Object.entries(tallies).flatMap(([name, { faults: found }]) =>
       found.map((fault) => `${name}: ${fault}`),
@@ -110,6 +132,7 @@ it(
     expect(faults, `seed ${SEED}`).toEqual([]);
     expect(reads.filter(({ status }) => status !== 200)).toEqual([]);
     expect(runs.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(sweeps.filter(({ status }) => status !== 200)).toEqual([]);
     // No process died.
     expect([service.pidOf('api'), service.pidOf('worker')]).toEqual(pidsBefore);
     expect(most.api).toBeLessThan(MAX_BYTES.api);
@@ -118,7 +141,9 @@ it(
       expect(Object.keys(statuses).every((status) => Number(status) < 500)).toBe(true);
     if (!isLong) return;
     expect(percentile(sortedReads, 0.99)).toBeLessThan(100);
+    expect(percentile(sortedRuns, 0.5)).toBeLessThan(1_000);
     expect(percentile(sortedRuns, 0.99)).toBeLessThan(2_000);
+    expect(percentile(sortedSweeps, 0.99)).toBeLessThan(5_000);
     expect(most.loopDelay).toBeLessThan(0.1);
   },
   (SECONDS + 600) * 1_000,
@@ -126,8 +151,7 @@ it(
 
 function printTable(
   tallies: Record<string, Tally>,
-  reads: readonly number[],
-  runs: readonly number[],
+  { reads, runs, sweeps }: Readonly<Record<'reads' | 'runs' | 'sweeps', readonly number[]>>,
   most: { api: number; worker: number; loopDelay: number },
 ): void {
   const row = (name: string, value: string): string => `${name.padEnd(48)} ${value}`;
@@ -145,6 +169,7 @@ function printTable(
     ),
     row(`neighbor: ${reads.length} GET /workspace, p50 / p99 / max`, times(reads)),
     row(`neighbor: ${runs.length} small backtests, p50 / p99 / max`, times(runs)),
+    row(`neighbor: ${sweeps.length} small sweeps, p50 / p99 / max`, times(sweeps)),
     row(
       'API: most memory, event loop delay p99',
       `${(most.api / MIB).toFixed(0)} MiB, ${(most.loopDelay * 1000).toFixed(0)} ms`,

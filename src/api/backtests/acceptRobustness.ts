@@ -3,12 +3,13 @@ import type { Queryable } from '../../db/connect.ts';
 import { findCheckedBacktest, type CheckedBacktest } from '../../db/robustness.ts';
 import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
 import type { NewSweep } from '../../db/sweeps.ts';
-import { runCountOf, stepsOf } from '../../engine/index.ts';
+import { estimateBacktest, runCountOf, stepsOf } from '../../engine/index.ts';
 import type { BacktestConfig, RobustnessJob, RobustnessSpec } from '../../engine/index.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { problem } from '../http/problems.ts';
 import { notFound } from '../http/routeSchemas.ts';
+import { barsOfWork } from './backtestCost.ts';
 import { COST_PER_RUN, COST_PER_SHARD } from './shardCosts.ts';
 
 /**
@@ -41,7 +42,7 @@ export async function acceptCheck(
     markets: [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe, snapshots: backtest.snapshots }],
     variants: runs,
     indexes: stepCount,
-    shards: stepShards(job, stepCount, backtest.bars + COST_PER_RUN),
+    shards: stepShards(job, stepCount, costPerRun(job, backtest.bars)),
   };
 }
 
@@ -62,6 +63,12 @@ function refuseManyRuns(runs: number, tier: Tier): void {
     message: `This check takes ${runs} runs; the ${tier} tier allows ${limit}. ${advice}`,
     extras: { limitName: 'sweepVariants', limit, usage: runs },
   });
+}
+
+/** In bars of work. Another series of the strategy is taken to have as many bars as the one that it trades. */
+function costPerRun({ task }: RobustnessJob, bars: number): number {
+  const estimate = estimateBacktest(task, () => bars);
+  return bars + barsOfWork(estimate?.ns ?? 0) + COST_PER_RUN;
 }
 
 /** Consecutive steps of some tenths of a second together. */

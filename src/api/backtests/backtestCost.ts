@@ -28,10 +28,13 @@ export function costOf(
   const { symbol } = config.signalInstrument;
   const estimate = estimateRun(estimated, symbol, (series) => rows.get(seriesKey(series)) ?? 0);
   return {
-    cost: barsToEnd(config, base) + Math.ceil(estimate.ns / NS_PER_BAR_OF_WORK) + COST_OF_A_RUN,
+    cost: barsToEnd(config, base) + barsOfWork(estimate.ns) + COST_OF_A_RUN,
     memoryBytes: Math.ceil(runBytes(estimate.bytes, openedBars)),
   };
 }
+
+/** What computing for this long costs. */
+export const barsOfWork = (ns: number): number => Math.ceil(ns / NS_PER_BAR_OF_WORK);
 
 /** The key of a series in `RunSeries.rows`. */
 export const seriesKey = ({ symbol, timeframe }: SeriesName): string => `${timeframe} ${symbol}`;

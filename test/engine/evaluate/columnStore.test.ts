@@ -1,7 +1,13 @@
 // What a thread keeps between runs stays within its bound, and the bound is a part of the memory of the pool.
 import { describe, expect, it } from 'vitest';
 import { ColumnStore, type ColumnSet } from '../../../src/engine/evaluate/columnStore.ts';
-import { createPool, keptBytesPerThread, QUICK_THREADS, reliefThreads } from '../../../src/engine/pool/pool.ts';
+import {
+  createPool,
+  keptBytesPerThread,
+  QUICK_SHARD_THREADS,
+  QUICK_THREADS,
+  reliefThreads,
+} from '../../../src/engine/pool/pool.ts';
 import { dailySnapshot, poolRun, STAND_IN_RUNNER } from '../../support/runs.ts';
 
 const LENGTH = 10_000;
@@ -78,7 +84,7 @@ describe('a column store', () => {
 describe('what threads keep', () => {
   it('is at most a quarter of the memory, relief threads included, and bounded per thread', () => {
     for (const threads of [1, 2, 16]) {
-      const all = threads + reliefThreads(threads) + QUICK_THREADS;
+      const all = threads + reliefThreads(threads) + QUICK_THREADS + QUICK_SHARD_THREADS;
       expect(keptBytesPerThread({ threads, memoryBytes: 2 ** 30 }) * all).toBeLessThanOrEqual(2 ** 28);
       expect(keptBytesPerThread({ threads, memoryBytes: 2 ** 50 })).toBe(640 << 20);
     }

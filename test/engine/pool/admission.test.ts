@@ -5,15 +5,22 @@ import { Admission, SLOW_MS, type Lease } from '../../../src/engine/pool/admissi
 const MIB = 2 ** 20;
 
 /** An admission with a clock of its own, and the tasks it has admitted, in order. */
-function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB, quickThreads = 0) {
+function admission(
+  threads: number,
+  reliefThreads = 1,
+  memoryBytes = 6_400 * MIB,
+  quickThreads = 0,
+  quickShardThreads = 0,
+) {
   let now = 0;
-  const gate = new Admission({ threads, reliefThreads, quickThreads, memoryBytes }, () => now);
+  const gate = new Admission({ threads, reliefThreads, quickThreads, quickShardThreads, memoryBytes }, () => now);
   const admitted: string[] = [];
   const leases = new Map<string, Lease>();
   const enter = async (name: string, bytes: number): Promise<void> => {
     const isQuick = name.endsWith('quick');
+    const isQuickShard = name.endsWith('shard');
     const isElsewhere = name.endsWith('elsewhere');
-    leases.set(name, await gate.enter({ owner: name[0], bytes, isQuick, isElsewhere }));
+    leases.set(name, await gate.enter({ owner: name[0], bytes, isQuick, isQuickShard, isElsewhere }));
     admitted.push(name);
   };
   const ask = (name: string, bytes = MIB): void => void enter(name, bytes);
@@ -51,6 +58,22 @@ describe('the threads', () => {
     leave('a2');
     leave('a3');
     expect((await settle()).at(-1)).toBe('b2');
+  });
+
+  it('beyond those for owners who hold none are one for quick tasks and one for quick shards', async () => {
+    const { ask, settle, wait, leave } = admission(1, 1, undefined, 1, 1);
+    for (const name of ['a1', 'b1', 'c1']) ask(name);
+    await settle();
+    wait(SLOW_MS);
+    expect(await settle()).toEqual(['a1', 'b1']);
+    wait(SLOW_MS);
+    for (const name of ['c shard', 'd shard', 'a quick', 'd quick']) ask(name);
+    // Neither waits for the other kind, nor for the long ones.
+    expect(await settle()).toEqual(['a1', 'b1', 'c shard', 'a quick']);
+    leave('a quick');
+    expect((await settle()).at(-1)).toBe('d quick');
+    leave('c shard');
+    expect((await settle()).at(-1)).toBe('d shard');
   });
 
   it('are not all held by slow tasks of one owner while another waits', async () => {
