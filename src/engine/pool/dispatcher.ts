@@ -31,6 +31,9 @@ const WATCH_MS = 50;
 /** A thread beyond those that are always kept ends after being idle for this long: loading one takes half a second. */
 const RELIEF_IDLE_MS = 60_000;
 
+/** Threads that load at a time before tasks need them. */
+const LOADED_AHEAD = 2;
+
 /** A message on a thread. */
 interface Watched extends Dispatched {
   readonly abort: AbortController;
@@ -98,17 +101,18 @@ export class Dispatcher implements AsyncDisposable {
   };
 
   /**
-   * Once all threads are busy with slow runs, another one loads before a task needs it: on a busy machine loading takes
-   * seconds, and the next task may be somebody's quick backtest.
+   * Once all threads are busy with slow runs, further ones load before a task needs them: on a busy machine, loading
+   * takes seconds, and the next tasks may be somebody's quick backtest and quick sweep.
    */
   #loadAhead(now: number): void {
     const { length } = this.#piscina.threads;
     if (this.#isLoading || length >= this.#maxThreads || this.#watched.size < length) return;
     for (const { run, since } of this.#watched) if (run === -1 || now - since < SLOW_MS) return;
     this.#isLoading = true;
-    const isLoaded = (): void => void (this.#isLoading = false);
+    const count = Math.min(LOADED_AHEAD, this.#maxThreads - length);
+    const loading = Array.from({ length: count }, () => this.#piscina.run({ kind: 'load' }));
     // A thread that could not be loaded is loaded when it is needed.
-    this.#piscina.run({ kind: 'load' }).then(isLoaded, isLoaded);
+    void Promise.allSettled(loading).then(() => (this.#isLoading = false));
   }
 
   #gates(): Int32Array[] {
