@@ -12,21 +12,23 @@ import type {
   NewHeavyRequest,
   ToThread,
 } from './heavyMessages.ts';
-import { problem } from './problems.ts';
-import { SILENT_SECONDS, ThreadWatch } from './threadWatch.ts';
+import {
+  MAX_WAITING,
+  nobodyWaits,
+  perhapsStored,
+  REFUSED_FOR_MS,
+  stillRefused,
+  stoppedRequest,
+  stopping,
+  tooManyWaiting,
+} from './heavyProblems.ts';
+import { ThreadWatch } from './threadWatch.ts';
 
 /**
  * Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes.
  */
 const MAX_ACTIVE = 4;
-/**
- * How many requests of all workspaces may wait; a workspace has at most those it may have in flight
- * (requestsInFlight.ts). Beyond this, each workspace may still have one, so that others cannot keep it out.
- */
-const MAX_WAITING = 256;
 const RESTART_AFTER_MS = 500;
-/** How long a workspace waits whose request has stopped the thread: it must not be able to do so again and again. */
-const REFUSED_FOR_MS = 60_000;
 
 /** A request that has been asked for and not been answered. */
 interface Asked {
@@ -287,39 +289,3 @@ function remove<Each>(list: Each[], each: Each): boolean {
   if (at !== -1) list.splice(at, 1);
   return at !== -1;
 }
-
-const stopping = () =>
-  problem('UNAVAILABLE', { message: 'The process is stopping. Send the same request again in a moment.' });
-
-const nobodyWaits = () => problem('UNAVAILABLE', { message: 'The client has gone.' });
-
-const perhapsStored = () =>
-  problem('UNAVAILABLE', {
-    message:
-      'The answer was lost, and the request may have stored something. List what the workspace has before sending it ' +
-      'again.',
-  });
-
-const stoppedRequest = (isCommitting: boolean) =>
-  problem('REQUEST_STOPPED', {
-    message:
-      `The request was stopped: it had been computed for more than ${SILENT_SECONDS} s. ` +
-      (isCommitting ? 'It may have stored something: list what the workspace has. ' : 'Nothing was stored. ') +
-      'Send a smaller or simpler one; if it was small, report the requestId.',
-    retryAfterSeconds: REFUSED_FOR_MS / 1_000,
-  });
-
-const stillRefused = (seconds: number) =>
-  problem('RATE_LIMITED', {
-    message:
-      'A request of the workspace was stopped because computing its answer took too long. Its large requests are ' +
-      `refused for ${seconds} s more.`,
-    retryAfterSeconds: seconds,
-  });
-
-const tooManyWaiting = () =>
-  problem('RATE_LIMITED', {
-    message: 'Too many large requests are waiting, one of this workspace among them. Wait for its answer first.',
-    extras: { limit: MAX_WAITING },
-    retryAfterSeconds: 1,
-  });
