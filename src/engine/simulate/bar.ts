@@ -4,11 +4,10 @@ import { fillDueExits, fillEntry } from './fills.ts';
 import { fillPassed, isPassed } from './levelFills.ts';
 import { payFunding } from './funding.ts';
 import { isTouched } from './inside.ts';
-import { inOrder } from './margin.ts';
-import { playWithPending } from './pendingOrders.ts';
-import { enterRange, recordExtremes, type Position } from './position.ts';
+import { recordExtremes, type Position } from './position.ts';
 import { atGap, atOpen, type Run } from './run.ts';
 import { pricesAt } from './priceRange.ts';
+import { playTogether } from './together.ts';
 
 /** The open of a bar: funding of what was carried into it, then the orders that are due. */
 export function playOpen(run: Run, row: number): void {
@@ -18,9 +17,8 @@ export function playOpen(run: Run, row: number): void {
 
 /** What happens between the orders at the open of `row` and its close. */
 export function playInsideBar(run: Run, row: number): void {
-  if (run.pendingCount > 0) playWithPending(run, row);
+  if (run.pendingCount > 0 || run.positions.length > 1) playTogether(run, row);
   else if (run.positions.length === 1) playPosition(run, run.positions[0], row);
-  else if (run.positions.length > 1) playPositions(run, row);
 }
 
 /** Fills the market orders of the previous close at this open, exits first. */
@@ -32,20 +30,6 @@ function fillDueOrders(run: Run, row: number): void {
   if (dueEntry === null) return;
   run.dueEntry = null;
   fillEntry(run, dueEntry, at.from, at);
-}
-
-/** Like `playPosition`, for several: levels that the open has passed fill before the inside of the bar is played. */
-function playPositions(run: Run, row: number): void {
-  const { high, low } = run.bars;
-  const open = run.bars.open[row];
-  for (const position of run.positions) enterRange(position, position.side * open);
-  for (const position of inOrder(run, open, open)) {
-    const signedOpen = position.side * open;
-    if (position.quantity > 0 && isPassed(run, position, signedOpen)) {
-      fillPassed(run, position, signedOpen, atGap(run, row));
-    }
-  }
-  for (const position of inOrder(run, high[row], low[row])) if (position.quantity > 0) playInside(run, position, row);
 }
 
 /**

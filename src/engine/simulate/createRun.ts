@@ -79,7 +79,6 @@ function newRun(
     children,
     contradicted,
     policy,
-    walked: { first: 0, index: -1 },
     barMs: TIMEFRAME_MS[bars.timeframe],
     entries: input.entries,
     exits,

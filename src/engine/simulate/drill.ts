@@ -32,8 +32,7 @@ export function playTouched(run: Run, position: Position, row: number, prices: P
 }
 
 function settleUndecided(run: Run, position: Position, range: PriceRange, prices: Prices): void {
-  if (!settleMoving(run, position, range, prices))
-    settleByPolicy(run, position, range, { prices, entry: null, end: null });
+  if (!settleMoving(run, position, range, prices)) settleByPolicy(run, position, range, prices);
 }
 
 /**
@@ -44,22 +43,20 @@ function walkAlone(run: Run, children: Bars, position: Position, row: number, pr
   const { first, last } = childRows(run, row);
   if (first === last) return false;
   countBar(run.ambiguous.drilled, row);
-  const before = beforeWalk(position, prices);
-  const { walked } = run;
-  walked.first = first;
+  const before = beginWalk(position, prices);
   for (let index = first; index < last && position.quantity > 0; index++) {
     const { best, worst } = pricesAt(children, index, position.side);
     if (!isTouched(run, position, best, worst)) {
       recordExtremes(position, best, worst);
       continue;
     }
-    walked.index = index;
     const child = childRange(run, children, row, index);
     fillPassed(run, position, position.side * children.open[index], openOf(child));
     if (position.quantity > 0) playLevels(run, position, child);
   }
-  walked.index = -1;
-  return !undoWalk(before, prices);
+  if (undoWalk(before)) return false;
+  surviveBar(position, prices);
+  return true;
 }
 
 /** The instant of a fill at the open of a price range, or at a price that the market reaches from it. */
@@ -70,11 +67,10 @@ export const openOf = ({ bars, index, row, certain }: PriceRange): Instant => ({
   decision: certain,
 });
 
-/** Plays the inside of a price range that is not walked any further, for a position held from its open on. */
-export function playLevels(run: Run, position: Position, range: PriceRange, end: number | null = null): void {
+/** Plays the inside of a child for a position that is walked alone. */
+function playLevels(run: Run, position: Position, range: PriceRange): void {
   const prices = pricesOf(range, position.side);
-  if (end !== null) settleByPolicy(run, position, range, { prices, entry: null, end });
-  else if (!isTouched(run, position, prices.best, prices.worst)) recordExtremes(position, prices.best, prices.worst);
+  if (!isTouched(run, position, prices.best, prices.worst)) recordExtremes(position, prices.best, prices.worst);
   else if (isDecided(run, position, prices)) settleDecided(run, position, range, prices);
   else settleUndecided(run, position, range, prices);
 }
@@ -92,32 +88,33 @@ export interface BeforeWalk {
   readonly isReplaced: boolean;
 }
 
-/** @param prices of the base bar, signed for the position */
-export const beforeWalk = (position: Position, prices: Prices): BeforeWalk => ({
-  position,
-  quantity: position.quantity,
-  nextStep: position.nextStep,
-  best: position.best,
-  peak: position.peak,
-  trough: position.trough,
-  isReplaced: hasMovingStop(position, prices.best),
-});
-
 /**
- * Undoes a walk that decided nothing, so that the base bar can be settled instead. Returns false when the walk stands.
- * What is left of the position was then held through the whole bar: the extremes of the bar count for MFE and MAE, but
- * its stops follow only the prices of the children.
+ * Begins a walk. The position was held through the open of the bar, even if its first child is missing.
+ * @param prices of the base bar, signed for the position
  */
-export function undoWalk(before: BeforeWalk, prices: Prices): boolean {
-  const { position, best, peak, trough } = before;
-  if (before.isReplaced || position.quantity !== before.quantity || position.nextStep !== before.nextStep) {
-    position.peak = Math.max(position.peak, prices.best);
-    position.trough = Math.min(position.trough, prices.worst);
-    return false;
-  }
+export function beginWalk(position: Position, prices: Prices): BeforeWalk {
+  const { quantity, nextStep, best, peak, trough } = position;
+  const isReplaced = hasMovingStop(position, prices.best);
+  position.peak = Math.max(peak, prices.open);
+  position.trough = Math.min(trough, prices.open);
+  return { position, quantity, nextStep, best, peak, trough, isReplaced };
+}
+
+/** Undoes a walk that decided nothing, so that the base bar can be settled instead. Returns false when the walk stands. */
+export function undoWalk({ position, quantity, nextStep, best, peak, trough, isReplaced }: BeforeWalk): boolean {
+  if (isReplaced || position.quantity !== quantity || position.nextStep !== nextStep) return false;
   position.best = best;
   position.peak = peak;
   position.trough = trough;
   tightenStop(position);
   return true;
+}
+
+/**
+ * What a walk leaves of a position was held through the whole bar: the extremes of the bar count for MFE and MAE, but its
+ * stops follow only the prices of the children.
+ */
+export function surviveBar(position: Position, { best, worst }: Prices): void {
+  position.peak = Math.max(position.peak, best);
+  position.trough = Math.min(position.trough, worst);
 }

@@ -1,53 +1,69 @@
 // Settles the inside of a price range for one position: nothing is touched, a decided level fills, or the policy
 // decides.
-import type { AmbiguityFallback } from '../config.ts';
 import { fillAdverse, fillTarget } from './levelFills.ts';
 import type { Decision, Instant } from './instant.ts';
-import { heldExtremes, settle, type Exits, type Part } from './intrabar.ts';
+import { playerOf, playRange, type InsideEntry, type Play, type Player } from './intrabar.ts';
 import { reachedSteps } from './ladder.ts';
 import { adverseLevel } from './margin.ts';
+import type { EntryOrder } from './orders.ts';
 import { hasMovingStop, recordExtremes, stopAfter, type Position } from './position.ts';
-import { agreementOn } from './rehearsal.ts';
+import { agreementOn, type Part } from './rehearsal.ts';
 import { countBar, type Run } from './run.ts';
-import { goesWorstFirst, type Prices, type PriceRange } from './priceRange.ts';
+import { goesWorstFirst, pricesOf, type Prices, type PriceRange } from './priceRange.ts';
 
-/** The fills of a position in a price range, for the run. */
-class RunExits implements Exits {
-  readonly position: Position;
-  readonly run: Run;
-  readonly range: PriceRange;
-  readonly from: number;
+/** A position in a price range, for the run. */
+export interface RunPlayer extends Player {
+  /** The price at which its part of the range begins. */
+  readonly start: number;
+  /** The decision of a fill that every policy makes alike, and that of another. */
+  readonly certain: Decision;
+  readonly contested: Decision;
   /** How many of the next fills every policy makes alike. */
   agreed: number;
+}
 
-  constructor(run: Run, position: Position, range: PriceRange, from: number, agreed: number) {
-    this.position = position;
+/** What fills in a price range, for the run. */
+export class RunPlay implements Play {
+  readonly run: Run;
+  readonly range: PriceRange;
+  readonly players: RunPlayer[] = [];
+  readonly orders: EntryOrder[] = [];
+
+  constructor(run: Run, range: PriceRange) {
     this.run = run;
     this.range = range;
-    this.from = from;
-    this.agreed = agreed;
   }
 
-  adverseLevel(): number {
-    return adverseLevel(this.run, this.position);
+  /** Adds a position. @param agreed how many of its fills are certain; Infinity: all */
+  add(position: Position, entry: InsideEntry | null, prices: Prices, isFixed: boolean, agreed: number): void {
+    const { bars, index, certain, contested } = this.range;
+    const start = entry === null ? bars.open[index] : position.side * entry.price;
+    this.players.push({ ...playerOf(position, entry, prices, isFixed), start, certain, contested, agreed });
   }
 
-  fillAdverse(signedPrice: number): void {
-    fillAdverse(this.run, this.position, signedPrice, this.next());
+  adverseLevel(position: Position): number {
+    return adverseLevel(this.run, position);
   }
 
-  fillTarget(signedPrice: number): void {
+  fillAdverse(player: RunPlayer, signedPrice: number): void {
+    fillAdverse(this.run, player.position, signedPrice, this.#next(player));
+  }
+
+  fillTarget(player: RunPlayer, signedPrice: number): void {
     const before = this.run.trades.length;
-    const at = this.next();
-    fillTarget(this.run, this.position, signedPrice, at);
+    const at = this.#next(player);
+    fillTarget(this.run, player.position, signedPrice, at);
     // A step too small to close anything is not a fill.
-    if (this.run.trades.length === before) this.agreed++;
+    if (this.run.trades.length === before) player.agreed++;
   }
 
-  private next(): Instant {
-    const { row, certain, contested } = this.range;
-    const decision: Decision = this.agreed-- > 0 ? certain : contested;
-    return { row, isAtClose: false, from: this.from, decision };
+  reach(_order: EntryOrder): boolean {
+    return true;
+  }
+
+  #next(player: RunPlayer): Instant {
+    const decision: Decision = player.agreed-- > 0 ? player.certain : player.contested;
+    return { row: this.range.row, isAtClose: false, from: player.start, decision };
   }
 }
 
@@ -111,24 +127,19 @@ export function settleMoving(run: Run, position: Position, range: PriceRange, pr
   return true;
 }
 
-/** Settles by the policy the part of a price range in which the position is held. */
-export function settleByPolicy(run: Run, position: Position, range: PriceRange, part: Part): void {
-  const { prices, entry } = part;
+/** Settles a price range by the policy for one position that is held from its open on. */
+export function settleByPolicy(run: Run, position: Position, range: PriceRange, prices: Prices): void {
   const { policy } = run;
-  if (isTouched(run, position, prices.best, prices.worst) || (entry !== null && hasMovingStop(position, prices.best))) {
-    const from = entry === null ? range.bars.open[range.index] : position.side * entry.price;
-    settle(new RunExits(run, position, range, from, agreedFills(run, position, part, range.row)), part, policy);
-  }
-  if (position.quantity > 0) recordHeld(position, part, policy);
-}
-
-function recordHeld(position: Position, part: Part, policy: AmbiguityFallback): void {
-  const [best, worst] = heldExtremes(position.side, part, policy);
-  recordExtremes(position, best, worst);
+  const market = position.side > 0 ? prices : pricesOf(range, 1);
+  const part: Part = { market, prices, entry: null, closing: [] };
+  const play = new RunPlay(run, range);
+  play.add(position, null, prices, false, agreedFills(run, position, part, range.row));
+  playRange(play, market, policy, { isUp: (policy === 'optimistic') === position.side > 0, turn: null }, market.open);
+  if (position.quantity > 0) recordExtremes(position, prices.best, prices.worst);
 }
 
 /** How many fills of the part are certain; counts the bar as left to the policy where the policies disagree. */
-function agreedFills(run: Run, position: Position, part: Part, row: number): number {
+export function agreedFills(run: Run, position: Position, part: Part, row: number): number {
   const { fills, isComplete } = agreementOn(run, position, part, row);
   if (!isComplete) countBar(run.ambiguous.fallback, row);
   return fills;

@@ -1,151 +1,296 @@
-// Inside a price range: what the levels of one position do between an open and a close when only four prices are known
-// (semantics §3.3).
+// Inside a price range: the order in which levels and pending orders fill between an open and a close when only four
+// prices are known (semantics §3.3, §3.7).
 //
-// Every price here is signed (side × price): `best` is the high of a long and the negated low of a short.
+// Prices of a position are signed (side × price): `best` is the high of a long and the negated low of a short. Prices of
+// the market are as they are.
 import type { AmbiguityFallback } from '../config.ts';
 import { applyBreakevenDue, moveStops, type Position } from './position.ts';
 import { goesWorstFirst, type Prices } from './priceRange.ts';
 
-/** What a policy acts on: a position and its fills, which are those of the run or of a rehearsal. */
-export interface Exits {
-  readonly position: Position;
-  /** The stop in force or the account's liquidation, whichever is nearer. */
-  adverseLevel(): number;
-  fillAdverse(signedPrice: number): void;
-  fillTarget(signedPrice: number): void;
+/** The limit or stop order that opened a position inside the price range, at a signed price. */
+export interface InsideEntry {
+  readonly price: number;
+  readonly type: 'limit' | 'stop';
 }
 
-/** The part of a price range in which a position is held. */
-export interface Part {
-  readonly prices: Prices;
-  /** The limit or stop order that opened it inside the price range; null when it was held from the open on. */
-  readonly entry: { readonly price: number; readonly type: 'limit' | 'stop' } | null;
-  /** The signed price at which a pending order closes or reverses the position; null when none does. */
-  readonly end: number | null;
+/** A position in a price range, from the open of the range on, or from its entry inside. */
+export interface Player {
+  position: Position;
+  /** null: held from the open on. */
+  entry: InsideEntry | null;
+  /** A position that no policy is asked about: its levels fill where they stand, and its stops do not move. */
+  isFixed: boolean;
+  /** Whether the path has not come to the entry yet. */
+  isWaiting: boolean;
+  /** Signed. The extremes of the range that count for the position, see `cutAt`; its close. */
+  best: number;
+  worst: number;
+  close: number;
+  /** Signed. The last target that filled; Infinity before the first. */
+  lastTarget: number;
+  /** Signed. The stop where the part of the position begins. */
+  stopBefore: number;
+}
+
+/** @param prices of the range, signed for the position */
+export const playerOf = (position: Position, entry: InsideEntry | null, prices: Prices, isFixed: boolean): Player => ({
+  position,
+  entry,
+  isFixed,
+  isWaiting: false,
+  best: prices.best,
+  worst: prices.worst,
+  close: prices.close,
+  lastTarget: Infinity,
+  stopBefore: position.stop,
+});
+
+/** A price at which something happens: a pending order. */
+export interface Mark {
+  readonly price: number;
+}
+
+/** Everything that takes part in a price range. Its fills are those of the run or of a rehearsal. */
+export interface Play {
+  /** Oldest first. */
+  readonly players: readonly Player[];
+  /** Pending orders inside the range that have not been reached, in the order of listing. */
+  readonly orders: Mark[];
+  /** The signed stop in force or the account's liquidation, whichever is nearer. */
+  adverseLevel(position: Position): number;
+  fillAdverse(player: Player, signedPrice: number): void;
+  fillTarget(player: Player, signedPrice: number): void;
+  /** The market reaches an order. Returns false when nothing after it is of interest. */
+  reach(order: Mark): boolean;
+}
+
+/** Where the swings of a policy without a path begin. */
+export interface Swings {
+  /** Whether the first swing goes up. */
+  readonly isUp: boolean;
+  /** The price of the closing order at which the first swing turns; null: it goes to the extreme. */
+  readonly turn: number | null;
 }
 
 /**
- * Makes the fills of a position in its part of a price range. Levels that the start of the part has passed have filled
- * before.
+ * Plays a price range, after what its open has passed.
+ * @param prices as a long sees them
+ * @param from the price at which the swings begin: the open
  */
-export function settle(exits: Exits, part: Part, policy: AmbiguityFallback): void {
-  const { prices, entry } = part;
-  const isWorstFirst = goesWorstFirst(exits.position.side, prices, policy);
-  if (isWorstFirst !== null) followPath(exits, part, isWorstFirst);
-  else if (policy === 'optimistic') settleOptimistic(exits, untilEnd(part), entry);
-  else settlePessimistic(exits, untilEnd(part), entry);
+export function playRange(play: Play, prices: Prices, policy: AmbiguityFallback, swings: Swings, from: number): void {
+  const isWorstFirst = goesWorstFirst(1, prices, policy);
+  if (isWorstFirst !== null) followPath(play, prices, isWorstFirst);
+  else swing(play, prices, policy === 'optimistic' ? 'optimistic' : 'pessimistic', swings, from);
 }
 
-/** For policies without a path: on the side of the open on which the part ends, prices count only up to that end. */
-function untilEnd({ prices, end }: Part): Prices {
-  if (end === null) return prices;
-  return end > prices.open
-    ? { ...prices, best: Math.min(prices.best, end) }
-    : { ...prices, worst: Math.max(prices.worst, end) };
+/** Along the path from the open through the two extremes in the given order to the close. Stops move at once along it. */
+function followPath(play: Play, { open, best, worst, close }: Prices, isWorstFirst: boolean): void {
+  moveAllStops(play, open);
+  const first = isWorstFirst ? worst : best;
+  const second = isWorstFirst ? best : worst;
+  if (!playLeg(play, open, first, 'path', NaN)) return;
+  moveAllStops(play, first);
+  if (!playLeg(play, first, second, 'path', NaN)) return;
+  moveAllStops(play, second);
+  // A stop that the close puts beyond the market is left to the next open.
+  if (playLeg(play, second, close, 'path', NaN)) moveAllStops(play, close);
 }
 
-/**
- * Assumes the worst for the trader: the stop was hit before any target, and after an entry inside the range. After such
- * an entry, a target counts only if every way to it crosses the entry, or the close is past it. The stop moves only
- * after the price range.
- */
-function settlePessimistic(exits: Exits, prices: Prices, entry: Part['entry']): void {
-  const { position } = exits;
-  const adverse = exits.adverseLevel();
-  if (prices.worst <= adverse) {
-    exits.fillAdverse(adverse);
-    return;
+function moveAllStops({ players }: Play, price: number): void {
+  for (const { position, isFixed, isWaiting } of players)
+    if (!isFixed && !isWaiting && position.quantity > 0) moveStops(position, position.side * price);
+}
+
+/** To and fro between the extremes, until no order is left and two swings in a row have filled nothing. */
+function swing(play: Play, prices: Prices, rule: Rule, { isUp, turn }: Swings, from: number): void {
+  let at = from;
+  let goesUp = isUp;
+  let end = turn ?? (goesUp ? prices.best : prices.worst);
+  let waitsAt = turn ?? NaN;
+  let quiet = 0;
+  let count = 0;
+  while (play.orders.length > 0 || (quiet < 2 && hasOpen(play))) {
+    fillCount = 0;
+    if (!playLeg(play, at, end, rule, waitsAt)) return;
+    quiet = fillCount > 0 ? 0 : quiet + 1;
+    at = end;
+    goesUp = !goesUp;
+    end = goesUp ? prices.best : prices.worst;
+    // The orders at which the first swing turns are left to the third.
+    if (++count === 2) waitsAt = NaN;
   }
-  const reach = entry?.type === 'limit' ? Math.min(prices.best, prices.close) : prices.best;
-  while (position.quantity > 0 && reach >= position.nextTarget) exits.fillTarget(position.nextTarget);
+}
+
+function hasOpen({ players }: Play): boolean {
+  for (const { position } of players) if (position.quantity > 0) return true;
+  return false;
+}
+
+type Rule = 'path' | 'pessimistic' | 'optimistic';
+
+/** What `nextFill` found besides a price. Variables of the module, since a leg is played millions of times. */
+let isTargetNext = false;
+/** How many fills and orders the current swing had. */
+let fillCount = 0;
+
+/**
+ * One straight leg: the nearest price first; at one price levels before orders, stops and targets before liquidation,
+ * then the older position. Returns false when the rest of the range is of no interest.
+ * @param waitsAt orders at this price are left for later; NaN: none
+ */
+function playLeg(play: Play, from: number, to: number, rule: Rule, waitsAt: number): boolean {
+  const { players, orders } = play;
+  const direction = Math.sign(to - from);
+  let at = from;
+  for (;;) {
+    let next: Player | null = null;
+    let isTarget = false;
+    let isLiquidation = false;
+    /** direction × price: the nearest is the smallest. */
+    let nearest = Infinity;
+    for (const player of players) {
+      const { position } = player;
+      if (position.quantity === 0) continue;
+      const price = nextFill(play, player, at, to, direction, rule);
+      if (Number.isNaN(price)) continue;
+      const key = direction * position.side * price;
+      const liquidates = !isTargetNext && !player.isWaiting && play.adverseLevel(position) > position.stop;
+      if (key > nearest || (key === nearest && (next === null || liquidates || !isLiquidation))) continue;
+      nearest = key;
+      next = player;
+      isTarget = isTargetNext;
+      isLiquidation = liquidates;
+    }
+    const order = orders.length === 0 ? null : nextOrder(play, at, to, direction, waitsAt, nearest);
+    if (order !== null) {
+      at = order.price;
+      orders.splice(orders.indexOf(order), 1);
+      const goesOn = play.reach(order);
+      // After it, since an entry inside the range is rehearsed, which counts too.
+      fillCount++;
+      if (!goesOn) return false;
+    } else if (next === null) return true;
+    else {
+      at = direction === 0 ? at : direction * nearest;
+      fill(play, next, next.position.side * at, isTarget, rule);
+    }
+  }
+}
+
+function fill(play: Play, player: Player, signedPrice: number, isTarget: boolean, rule: Rule): void {
+  const { position } = player;
+  fillCount++;
+  if (player.isWaiting) player.isWaiting = false;
+  else if (!isTarget) play.fillAdverse(player, signedPrice);
+  else {
+    play.fillTarget(player, signedPrice);
+    player.lastTarget = signedPrice;
+    if (position.quantity === 0 || player.isFixed) return;
+    if (rule === 'path') moveStops(position, signedPrice);
+    else if (rule === 'optimistic' && position.nextTarget > player.best) applyBreakevenDue(position);
+  }
 }
 
 /**
- * Assumes the best for the trader: the targets fill in order of distance, then the stop, as they have moved it, closes
- * what is left. After an entry inside the range, the stop counts only if every way to it crosses the entry, or the
- * close is past it.
+ * The signed price of the next fill of a position on the way from `at` to `to`; NaN: none. Sets `isTargetNext`.
  */
-function settleOptimistic(exits: Exits, prices: Prices, entry: Part['entry']): void {
-  const { position } = exits;
-  const stopBefore = position.stop;
-  // The price from which the market comes to the stop: a target may have moved the stop beyond itself.
-  let from = Infinity;
-  while (position.quantity > 0 && prices.best >= position.nextTarget) {
-    from = position.nextTarget;
-    exits.fillTarget(from);
+function nextFill(play: Play, player: Player, at: number, to: number, direction: number, rule: Rule): number {
+  const { position, entry } = player;
+  const { side, nextTarget } = position;
+  const market = side * at;
+  const end = side * to;
+  isTargetNext = false;
+  if (player.isWaiting) return isBetween(entry!.price, market, end) ? entry!.price : NaN;
+  const adverse = play.adverseLevel(position);
+  const isFavorable = direction === side;
+  if (rule === 'path') {
+    if (adverse >= market) return market;
+    if (!isFavorable) return adverse >= end ? adverse : NaN;
+    isTargetNext = true;
+    return nextTarget <= end ? nextTarget : NaN;
   }
-  if (position.quantity === 0) return;
-  applyBreakevenDue(position);
+  if (isFavorable) {
+    isTargetNext = true;
+    return nextTarget <= end && nextTarget <= targetReach(player, adverse, rule) ? nextTarget : NaN;
+  }
+  if (adverse < stopReach(player, rule)) return NaN;
+  const price = Math.min(market, adverse, player.lastTarget);
+  return price >= end ? price : NaN;
+}
+
+const isBetween = (price: number, a: number, b: number): boolean =>
+  price >= Math.min(a, b) && price <= Math.max(a, b);
+
+/**
+ * How far up (signed) targets count. Pessimistic: after an entry inside, only if the stop is untouched, and after that
+ * of a limit order only if the close is past them.
+ */
+function targetReach({ entry, best, worst, close }: Player, adverse: number, rule: Rule): number {
+  if (rule === 'optimistic' || entry === null) return best;
+  if (adverse >= worst) return -Infinity;
+  return entry.type === 'limit' ? Math.min(best, close) : best;
+}
+
+/**
+ * How far down (signed) the stop counts. Pessimistic: not after a target. Optimistic: after the touched targets; after an
+ * entry inside down to the close, unless every way to the stop crosses the entry.
+ */
+function stopReach({ position, entry, best, worst, close, lastTarget, stopBefore }: Player, rule: Rule): number {
+  if (rule === 'pessimistic') return lastTarget < Infinity ? Infinity : worst;
+  if (position.nextTarget <= best) return Infinity;
   const isCertain = entry === null || (entry.type === 'limit' && position.stop === stopBefore);
-  const adverse = exits.adverseLevel();
-  const reach = isCertain ? prices.worst : prices.close;
-  if (reach <= adverse) exits.fillAdverse(Math.min(from, adverse));
+  return isCertain ? worst : close;
+}
+
+/** The first pending order on the way that comes before the nearest level; null: none. */
+function nextOrder(
+  { orders, players }: Play,
+  at: number,
+  to: number,
+  direction: number,
+  waitsAt: number,
+  nearestLevel: number,
+): Mark | null {
+  let next: Mark | null = null;
+  let nearest = nearestLevel;
+  // A rehearsal: the orders that end the position's part count from its entry on.
+  if (players.length > 0 && players[0].isWaiting) return null;
+  for (const order of orders) {
+    const key = direction * order.price;
+    if (key < direction * at || key > direction * to || direction === 0) continue;
+    if (order.price === waitsAt) continue;
+    if (key < nearest) {
+      nearest = key;
+      next = order;
+    }
+  }
+  return next;
 }
 
 /**
- * Follows the path from the open through the two extremes in the given order to the close. Stops move at once along it.
- * A position entered inside the range joins where the path reaches its entry price.
+ * The prices of a range as far as they count for a position without a path: on either side of where its part begins, up
+ * to the nearest order that closes or reverses it.
+ * @param from signed, where the part begins
+ * @param closing signed prices of those orders
  */
-function followPath(exits: Exits, { prices, entry, end }: Part, isWorstFirst: boolean): void {
-  const { position } = exits;
-  let isHeld = entry === null;
-  let from = prices.open;
-  if (isHeld) moveAt(exits, from);
-  for (const to of pathFromOpen(prices, isWorstFirst)) {
-    if (!isHeld && reaches(entry!, to)) {
-      isHeld = true;
-      from = entry!.price;
-    }
-    if (isHeld) {
-      const isLast = end !== null && end >= Math.min(from, to) && end <= Math.max(from, to);
-      followLeg(exits, from, isLast ? end : to);
-      if (position.quantity === 0 || isLast) return;
-      if (to !== prices.close) moveAt(exits, to);
-    }
-    from = to;
+export function cutAt(prices: Prices, from: number, closing: readonly number[]): Prices {
+  let { best, worst } = prices;
+  for (const price of closing) {
+    if (price > from) best = Math.min(best, price);
+    else worst = Math.max(worst, price);
   }
-}
-
-/** The prices that a path comes to after the open. */
-const pathFromOpen = ({ best, worst, close }: Prices, isWorstFirst: boolean): number[] =>
-  isWorstFirst ? [worst, best, close] : [best, worst, close];
-
-const reaches = ({ price, type }: NonNullable<Part['entry']>, to: number): boolean =>
-  type === 'limit' ? to <= price : to >= price;
-
-/** Moves the stops at a point of the path. A stop that this point has then already passed is hit there. */
-function moveAt(exits: Exits, price: number): void {
-  const { position } = exits;
-  if (position.quantity === 0) return;
-  moveStops(position, price);
-  if (exits.adverseLevel() >= price) exits.fillAdverse(price);
-}
-
-/** One straight leg of a path: targets on the way up, the stop on the way down. */
-function followLeg(exits: Exits, from: number, to: number): void {
-  const { position } = exits;
-  // Already closed where the leg begins, by a break-even stop that lies beyond its own activation price.
-  if (position.quantity === 0) return;
-  if (to > from) {
-    while (position.quantity > 0 && to >= position.nextTarget) {
-      const target = position.nextTarget;
-      exits.fillTarget(target);
-      moveAt(exits, target);
-    }
-    if (position.quantity > 0) moveStops(position, to);
-    return;
-  }
-  const adverse = exits.adverseLevel();
-  if (to <= adverse) exits.fillAdverse(Math.min(from, adverse));
+  return { ...prices, best, worst };
 }
 
 /**
  * The extremes that a position was held through in its part of a range: those that are certain or, when the policy
  * follows a path, those of the path.
+ * @param prices of the range, signed for the position
  */
 export function heldExtremes(
   side: 1 | -1,
-  { prices, entry }: Part,
+  prices: Prices,
+  entry: InsideEntry | null,
   policy: AmbiguityFallback,
 ): [best: number, worst: number] {
   if (entry === null) return [prices.best, prices.worst];
@@ -157,7 +302,9 @@ export function heldExtremes(
     const worst = type === 'limit' ? prices.worst : Math.min(price, prices.close);
     return [best, worst];
   }
-  const points = pathFromOpen(prices, isWorstFirst);
-  const held = points.slice(points.findIndex((point) => reaches(entry, point)));
+  const { best, worst, close } = prices;
+  const points = isWorstFirst ? [worst, best, close] : [best, worst, close];
+  const reaches = (to: number): boolean => (type === 'limit' ? to <= price : to >= price);
+  const held = points.slice(points.findIndex(reaches));
   return [Math.max(price, ...held), Math.min(price, ...held)];
 }

@@ -3,8 +3,7 @@ import { exitFill, fillExit } from './fills.ts';
 import type { Instant } from './instant.ts';
 import { takeStep } from './ladder.ts';
 import { adverseLevel } from './margin.ts';
-import { applyBreakevenDue, leaveRange, recordExtremes, type Position } from './position.ts';
-import { pricesAt } from './priceRange.ts';
+import { applyBreakevenDue, holdThroughTarget, leaveRange, type Position } from './position.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -19,24 +18,10 @@ export function fillAdverse(run: Run, position: Position, signedPrice: number, a
     return;
   }
   for (const each of run.positions.slice()) {
-    const instant = each === position ? at : leaveTogether(run, each, at);
+    if (each !== position) leaveRange(each);
+    const instant = each === position ? at : { ...at, from: NaN };
     fillExit(run, each, exitFill(run, 'liquidation', each.quantity, price, role), instant);
   }
-}
-
-/**
- * Records what a position was held through until a liquidation closes it while another one is being played, and returns
- * the instant of that exit. When the one being played is walked alone, the other was held through the same children.
- */
-function leaveTogether(run: Run, position: Position, at: Instant): Instant {
-  const { children, walked } = run;
-  leaveRange(position);
-  for (let index = walked.first; index <= walked.index; index++) {
-    const { open, best, worst } = pricesAt(children!, index, position.side);
-    if (index === walked.index) recordExtremes(position, open, open);
-    else recordExtremes(position, best, worst);
-  }
-  return { ...at, from: NaN };
 }
 
 /** Fills the nearest target at a signed price: its level, or the better price that was already past it. */
@@ -51,6 +36,7 @@ export function fillTarget(run: Run, position: Position, signedPrice: number, at
   exit.isSlipped = false;
   exit.rule = step;
   fillExit(run, position, exit, at);
+  if (position.quantity > 0) holdThroughTarget(position, signedPrice);
 }
 
 /** Whether the market's price (signed) has passed a level of the position. */

@@ -54,13 +54,12 @@ export function liquidationLevel(
 export const adverseLevel = (run: Run, position: Position): number => Math.max(position.stop, run.ledger.liquidation);
 
 /**
- * The open positions in the order in which a bar, a child or an open is played for them: oldest first. When the prices
- * reach the liquidation price, the nearest stop goes first, because its loss moves that price (semantics §3.9).
+ * The open positions in the order in which the levels that an open has passed fill: oldest first. When the open has passed
+ * the liquidation price, the nearest stop goes first, because its loss moves that price (semantics §3.9).
  */
-export function inOrder({ positions, ledger }: Run, high: number, low: number): Position[] {
+export function openingOrder({ positions, ledger }: Run, open: number): Position[] {
   const ordered = [...positions];
   if (ordered.length < 2) return ordered;
-  const worst = ordered[0].side > 0 ? low : -high;
-  if (worst <= ledger.liquidation) ordered.sort((a, b) => b.stop - a.stop);
+  if (ordered[0].side * open <= ledger.liquidation) ordered.sort((a, b) => b.stop - a.stop);
   return ordered;
 }

@@ -224,6 +224,12 @@ export function recordExtremes(position: Position, best: number, worst: number):
   moveStops(position, best);
 }
 
+/** What a target leaves of a position was held through its signed price (semantics §4.7). */
+export function holdThroughTarget(position: Position, price: number): void {
+  position.peak = Math.max(position.peak, price);
+  position.peakBefore = Math.max(position.peakBefore, price);
+}
+
 /**
  * Notes that a price range begins at a signed price: its open, or the price of the entry that opened the position in
  * it.
@@ -233,10 +239,13 @@ export function enterRange(position: Position, price: number): void {
   position.troughBefore = Math.min(position.trough, price);
 }
 
-/**
- * Takes back the extremes of the range, which may have been played for the position already. The fill of another
- * position or order closes it inside the range, so that only the start of the range counts.
- */
+/** Notes signed prices of a walked bar for a position that is not walked itself: they count if something closes it. */
+export function passPrices(position: Position, best: number, worst: number): void {
+  position.peakBefore = Math.max(position.peakBefore, best);
+  position.troughBefore = Math.min(position.troughBefore, worst);
+}
+
+/** The fill of another position or order closes the position inside the range: only what it was held through counts. */
 export function leaveRange(position: Position): void {
   position.peak = position.peakBefore;
   position.trough = position.troughBefore;

@@ -3,19 +3,46 @@
 import { AMBIGUITY_FALLBACKS, type AmbiguityFallback } from '../config.ts';
 import { feeRate } from './costs.ts';
 import { feeTime } from './fills.ts';
-import { heldExtremes, settle, type Exits, type Part } from './intrabar.ts';
+import { cutAt, heldExtremes, playRange, type InsideEntry, type Mark, type Play, type Player } from './intrabar.ts';
 import { takeStep } from './ladder.ts';
 import { liquidationLevel } from './margin.ts';
 import { blankPosition, copyLevels, moveStops, type Position } from './position.ts';
+import { goesWorstFirst, type Prices } from './priceRange.ts';
 import type { Run } from './run.ts';
 
 /** Codes of fills at a stop; the code of a fill at a target is the number of its ladder step. */
 const STOP_CODES = { stop_loss: -1, breakeven: -2, trailing_stop: -3, liquidation: -4 } as const;
 const NUMBERS_PER_FILL = 3;
 
+/** The part of a price range in which a position is held, played for it alone. */
+export interface Part {
+  /** As a long sees them. */
+  readonly market: Prices;
+  /** Signed for the position. */
+  readonly prices: Prices;
+  /** The limit or stop order that opened it inside the price range; null when it was held from the open on. */
+  readonly entry: InsideEntry | null;
+  /** The pending orders that close or reverse the position. */
+  readonly closing: readonly Mark[];
+}
+
 /** A copy of a position and of the account around it, on which a policy is tried out. */
-class Rehearsal implements Exits {
+class Rehearsal implements Play {
   readonly position: Position = blankPosition();
+  readonly players: readonly [Player] = [
+    {
+      position: this.position,
+      entry: null,
+      isFixed: false,
+      isWaiting: false,
+      best: NaN,
+      worst: NaN,
+      close: NaN,
+      lastTarget: Infinity,
+      stopBefore: NaN,
+    },
+  ];
+  readonly orders: Mark[] = [];
   /** Code, price and quantity of each fill, then the stop left behind; NaN when nothing is left. */
   readonly outcome: number[] = [];
   #run!: Run;
@@ -40,22 +67,53 @@ class Rehearsal implements Exits {
     }
     copyLevels(from, position);
     outcome.length = 0;
-    settle(this, part, policy);
-    if (position.quantity > 0) moveStops(position, heldExtremes(position.side, part, policy)[0]);
+    this.#settle(part, policy);
+    if (position.quantity > 0) moveStops(position, heldExtremes(position.side, part.prices, part.entry, policy)[0]);
     outcome.push(position.quantity > 0 ? position.stop : NaN);
+  }
+
+  #settle({ market, prices, entry, closing }: Part, policy: AmbiguityFallback): void {
+    const { position, players, orders } = this;
+    const { side } = position;
+    const hasPath = goesWorstFirst(1, market, policy) !== null;
+    const from = entry === null ? prices.open : entry.price;
+    const cut =
+      closing.length === 0 || hasPath
+        ? prices
+        : cutAt(
+            prices,
+            from,
+            closing.map(({ price }) => side * price),
+          );
+    const [player] = players;
+    player.entry = entry;
+    player.isWaiting = hasPath && entry !== null;
+    player.best = cut.best;
+    player.worst = cut.worst;
+    player.close = prices.close;
+    player.lastTarget = Infinity;
+    player.stopBefore = position.stop;
+    orders.length = 0;
+    if (hasPath) for (const order of closing) orders.push(order);
+    playRange(this, market, policy, { isUp: (policy === 'optimistic') === side > 0, turn: null }, side * from);
+  }
+
+  /** An order ends the part of the position. */
+  reach(): boolean {
+    return false;
   }
 
   adverseLevel(): number {
     return Math.max(this.position.stop, this.#liquidation);
   }
 
-  fillAdverse(signedPrice: number): void {
+  fillAdverse(_player: Player, signedPrice: number): void {
     const { position } = this;
     const reason = this.#liquidation > position.stop ? 'liquidation' : position.stopReason;
     this.#fill(STOP_CODES[reason], signedPrice, position.quantity);
   }
 
-  fillTarget(signedPrice: number): void {
+  fillTarget(_player: Player, signedPrice: number): void {
     const { position } = this;
     const step = position.nextStep;
     const { risk, instrument } = this.#run.input;

@@ -46,8 +46,6 @@ export interface Run {
   readonly contradicted: Uint32Array | null;
   /** Decides the bars that finer bars leave undecided. */
   readonly policy: AmbiguityFallback;
-  /** While a position is walked alone: its first child and the current one. Otherwise the current one is -1. */
-  readonly walked: { first: number; index: number };
   readonly barMs: number;
   readonly entries: readonly EntryRule[];
   /** By priority, then listing, with their index in `input.exits`. */
