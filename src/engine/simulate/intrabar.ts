@@ -218,8 +218,7 @@ function nextFill(play: Play, player: Player, at: number, to: number, direction:
   return price >= end ? price : NaN;
 }
 
-const isBetween = (price: number, a: number, b: number): boolean =>
-  price >= Math.min(a, b) && price <= Math.max(a, b);
+const isBetween = (price: number, a: number, b: number): boolean => price >= Math.min(a, b) && price <= Math.max(a, b);
 
 /**
  * How far up (signed) targets count. Pessimistic: after an entry inside, only if the stop is untouched, and after that

@@ -279,8 +279,7 @@ class PlayTogether extends RunPlay {
     const entry: InsideEntry = { price, type: orderRule.type as InsideEntry['type'] };
     const closing = this.#closing(side);
     const prices = pricesOf(range, side);
-    const isFixed =
-      !isTouched(run, position, prices.best, prices.worst) && !hasMovingStop(position, prices.best);
+    const isFixed = !isTouched(run, position, prices.best, prices.worst) && !hasMovingStop(position, prices.best);
     const part = { market: pricesOf(range, 1), prices, entry, closing };
     const agreed = isFixed ? Infinity : agreedFills(run, position, part, range.row);
     this.add(position, entry, this.#cut(position, entry, closing), isFixed, agreed);
@@ -328,8 +327,7 @@ function swingsOf(run: Run, range: PriceRange, orders: readonly EntryOrder[]): S
   const { bars, index } = range;
   const open = bars.open[index];
   const nearest = orders.reduce<EntryOrder | null>(
-    (near, order) =>
-      near === null || Math.abs(order.price - open) < Math.abs(near.price - open) ? order : near,
+    (near, order) => (near === null || Math.abs(order.price - open) < Math.abs(near.price - open) ? order : near),
     null,
   );
   if (run.positions.length === 0) return { isUp: nearest !== null && nearest.price > open, turn: null };
@@ -369,4 +367,3 @@ function isSettledAlone(run: Run, a: Position | EntryOrder, b: Position | EntryO
   if ('quantity' in a) return 'rule' in b && closesSide(run, b, a.side);
   return 'quantity' in b && closesSide(run, a, b.side);
 }
-

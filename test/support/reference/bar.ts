@@ -1,9 +1,9 @@
 // One bar up to its close: funding, the orders due, what the open has passed, and the inside (semantics §2.1, §3.7).
-import type { Book, Decision, EntryOrder, Position } from './book.ts';
-import { copyLevels, hasMovingStop, isUndecided, type PriceRange } from './levels.ts';
-import { fillInside, fillOrder, pendingOf } from './pendingEntries.ts';
-import { adopt, hasFilled, inOrder, inPathOrder, settleByPolicy, settlePassed } from './settle.ts';
-import { childrenOf, mirrored, policyOf, sliceOf, type Slice } from './slice.ts';
+import type { Book, Decision, Position } from './book.ts';
+import { adverseLevel, copyLevels, hasMovingStop, isUndecided, openTargets, type PriceRange } from './levels.ts';
+import { fillOrder, pendingOf } from './pendingEntries.ts';
+import { adopt, hasFilled, hold, settleOpen, settlePassed, settleTogether, touches, type Decided } from './settle.ts';
+import { childrenOf, mirrored, sliceOf, type Slice } from './slice.ts';
 
 export function playBar(book: Book, row: number): void {
   const { bars } = book.input;
@@ -11,9 +11,11 @@ export function playBar(book: Book, row: number): void {
   book.payFunding(row);
   fillDue(book, bar.open, row, false);
   settleOpen(book, bar);
+  settlePassedOrders(book, bar);
   const isReached = pendingOf(book, bar, 'inside').length > 0;
-  if (isReached && childrenOf(book, row).length > 0) walkTogether(book, bar);
-  else playInside(book, bar, (position, orders) => settleBar(book, position, bar, orders));
+  const isOpened = isReached || isUndecidedBar(book, bar);
+  if (isOpened && childrenOf(book, row).length > 0) walk(book, bar, isReached);
+  else settleTogether(book, bar, book.positions, pendingOf(book, bar, 'inside'), new Set(book.positions));
 }
 
 /** Market orders of the close before: exits, then the entry. */
@@ -44,62 +46,30 @@ export const directOf = (book: Book): Decision => ({
   fineTime: null,
 });
 
-/** What the open has passed fills at it: levels, position by position, then pending orders as listed. */
-function settleOpen(book: Book, slice: Slice): void {
-  for (const position of book.positions) position.heldBefore = [...extremesOf(position), position.side * slice.open];
-  const { open } = slice;
-  const opening = { open, high: open, low: open, close: open };
-  for (const position of inOrder(book, opening)) settlePassed(book, position, slice);
+/** Pending orders that the open has passed, as listed. */
+function settlePassedOrders(book: Book, slice: Slice): void {
   for (const order of pendingOf(book, slice, 'open')) {
     const position = fillOrder(book, order, slice.open, slice, new Set(book.positions));
-    if (position !== null) settlePassed(book, position, slice);
+    if (position === null) continue;
+    const method = slice.fineTime === null ? 'gap' : 'drill';
+    settlePassed(book, position, position.side * slice.open, { slice, held: [slice.open], method });
   }
 }
 
-const extremesOf = ({ highest, lowest }: Position): number[] => [highest, lowest];
+const isDecided = (book: Book, position: Position, bar: Slice): boolean =>
+  !isUndecided(position, mirrored(bar, position.side), book.liquidation(position.side), book.input.instrument.qtyStep);
 
-/** Levels of the positions held, each for itself, then pending orders. */
-function playInside(
-  book: Book,
-  slice: Slice,
-  settle: (position: Position, orders: readonly EntryOrder[]) => void,
-): void {
-  // What an exit inside frees stays taken until the end of the slice.
-  const taken = new Set(book.positions);
-  const orders = pendingOf(book, slice, 'inside');
-  for (const position of inOrder(book, slice)) if (position.quantity > 0) settle(position, orders);
-  for (const order of inPathOrder(orders, slice, policyOf(book))) fillInside(book, order, orders, slice, taken);
-}
-
-/** A position on a base bar: by its children if the bar is undecided and has any, else by the policy. */
-function settleBar(book: Book, position: Position, bar: Slice, orders: readonly EntryOrder[]): void {
-  const liquidation = book.liquidation(position.side);
-  const { qtyStep } = book.input.instrument;
-  const children = childrenOf(book, bar.row);
-  const at = mirrored(bar, position.side);
-  if (children.length === 0 || !isUndecided(position, at, liquidation, qtyStep)) {
-    settleByPolicy(book, position, bar, orders);
-    return;
-  }
-  const before = copyLevels(position);
-  // A liquidation in a child closes the others there too: the children before it and its open are then theirs.
-  const others = book.positions.filter((other) => other !== position).map((other) => ({ other, ...other }));
-  const holdOthers = (...prices: number[]): void => {
-    for (const { other } of others)
-      other.heldBefore = [...other.heldBefore, ...prices.map((price) => other.side * price)];
-  };
-  for (const child of children) {
-    holdOthers(child.open);
-    if (position.quantity > 0) settlePassed(book, position, child);
-    if (position.quantity > 0) settleByPolicy(book, position, child, []);
-    holdOthers(child.high, child.low);
-  }
-  for (const { other, heldBefore } of others) other.heldBefore = heldBefore;
-  if (!hasFilled(position, before) && !hasMovingStop(before, at.high)) {
-    adopt(position, before);
-    settleByPolicy(book, position, bar, orders);
-  }
-  surviveBar(position, at);
+/** Undecided for a position, or for the order of the fills of two (semantics §3.1). */
+function isUndecidedBar(book: Book, bar: Slice): boolean {
+  const isStopTouched = (position: Position): boolean =>
+    mirrored(bar, position.side).low <= adverseLevel(position, book.liquidation(position.side)).price;
+  const isTargetTouched = (position: Position): boolean =>
+    openTargets(position).some(({ price }) => price <= mirrored(bar, position.side).high);
+  const { positions } = book;
+  return (
+    positions.some((position) => !isDecided(book, position, bar)) ||
+    positions.some((a) => isStopTouched(a) && positions.some((b) => a !== b && isTargetTouched(b)))
+  );
 }
 
 /** A position held through the whole bar was held through its extremes, whatever its children show (semantics §4.7). */
@@ -109,29 +79,52 @@ function surviveBar(position: Position, { high, low }: PriceRange): void {
 }
 
 /**
- * Levels of all positions and pending orders, child by child; what no child touches is settled on the bar itself
- * (semantics §3.7).
+ * Everything, child by child; what no child touches is settled on the bar itself (semantics §3.2, §3.7).
+ * @param hasOrders whether pending orders are reached: then no position counts as decided
  */
-function walkTogether(book: Book, bar: Slice): void {
+function walk(book: Book, bar: Slice, hasOrders: boolean): void {
+  const touched = book.positions.filter((position) =>
+    touches(position, mirrored(bar, position.side), book.liquidation(position.side)),
+  );
+  const decided: Decided = {
+    bar,
+    positions: new Set(hasOrders ? [] : book.positions.filter((position) => isDecided(book, position, bar))),
+  };
   const held = book.positions.map((position) => ({ position, before: copyLevels(position) }));
-  const reached = pendingOf(book, bar, 'inside');
+  for (const { position } of held) {
+    const open = position.side * bar.open;
+    if (!decided.positions.has(position)) surviveBar(position, { open, high: open, low: open, close: open });
+  }
   for (const child of childrenOf(book, bar.row)) {
-    settleOpen(book, child);
-    playInside(book, child, (position, orders) => settleByPolicy(book, position, child, orders));
+    settleOpen(book, child, decided);
+    if (hasOrders) settlePassedOrders(book, child);
+    const orders = hasOrders ? pendingOf(book, child, 'inside') : [];
+    settleTogether(book, child, book.positions, orders, new Set(book.positions), decided);
+    for (const position of decided.positions) {
+      const { high, low } = mirrored(child, position.side);
+      position.heldBefore = [...position.heldBefore, high, low];
+    }
   }
   const taken = new Set([...held.map(({ position }) => position), ...book.positions]);
-  const left = reached.filter((order) => book.pending.get(order.rule) === order);
-  for (const position of book.positions) position.heldBefore = extremesOf(position);
-  const forgotten = held.filter(({ position, before }) => {
-    const { high } = mirrored(bar, position.side);
-    if (position.quantity === 0 || hasFilled(position, before) || hasMovingStop(before, high)) return false;
+  for (const position of book.positions)
+    if (!decided.positions.has(position)) position.heldBefore = [position.highest, position.lowest];
+  const left = held.filter(({ position, before }) => {
+    const at = mirrored(bar, position.side);
+    if (position.quantity === 0) return false;
+    if (decided.positions.has(position))
+      return touched.includes(position) && touches(position, at, book.liquidation(position.side));
+    if (hasFilled(position, before) || hasMovingStop(before, at.high)) return false;
     adopt(position, before);
-    position.heldBefore = [...extremesOf(before), position.side * bar.open];
+    position.heldBefore = [before.highest, before.lowest, position.side * bar.open];
     return true;
   });
-  for (const position of inOrder(book, bar))
-    if (position.quantity > 0 && forgotten.some((each) => each.position === position))
-      settleByPolicy(book, position, bar, left);
-  for (const { position } of held) surviveBar(position, mirrored(bar, position.side));
-  for (const order of inPathOrder(left, bar, policyOf(book))) fillInside(book, order, left, bar, taken);
+  const unsettled = left.map(({ position }) => position);
+  const orders = hasOrders ? pendingOf(book, bar, 'inside') : [];
+  if (unsettled.length > 0 || orders.length > 0) settleTogether(book, bar, unsettled, orders, taken);
+  for (const { position } of held) {
+    if (position.quantity === 0 || unsettled.includes(position)) continue;
+    const at = mirrored(bar, position.side);
+    if (decided.positions.has(position)) hold(position, at.high, at.low);
+    else surviveBar(position, at);
+  }
 }

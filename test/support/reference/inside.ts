@@ -1,17 +1,16 @@
-// The inside of one bar or child for one position, by each of the four policies (semantics §3.3, §3.8). Nothing here
-// knows money.
+// The inside of one bar or child for everything that takes part in it, in time order, by each of the four policies
+// (semantics §3.3, §3.7, §3.8). Nothing here knows money.
 import type { AmbiguityFallback } from '../../../src/engine/config.ts';
 import {
   adverseLevel,
   applyLadderMove,
-  copyLevels,
-  holdThrough,
   moveStops,
   openTargets,
-  takeTarget,
+  stopInForce,
   type Levels,
-  type Stop,
   type PriceRange,
+  type Side,
+  type Stop,
 } from './levels.ts';
 
 /** A fill that a level asks for; prices are mirrored for a short and before slippage. */
@@ -19,212 +18,243 @@ export type LevelFill =
   | { readonly reason: Stop['reason']; readonly price: number; readonly quantity: number; readonly step: null }
   | { readonly reason: 'take_profit'; readonly price: number; readonly quantity: number; readonly step: number };
 
-/** A limit or stop entry that filled inside the price range at its price. */
+/** A limit or stop entry that filled inside the price range at its price (mirrored). */
 export interface EntryInside {
   readonly type: 'limit' | 'stop';
   readonly price: number;
 }
 
-/** What happened, and the levels afterwards. */
-export interface Outcome<T extends Levels> {
-  readonly fills: readonly LevelFill[];
-  readonly after: T;
-}
-
-export interface Conditions {
-  /** The liquidation price once these fills have been made, mirrored; -Infinity when there is none. */
-  readonly liquidationAfter: (fills: readonly LevelFill[]) => number;
-  readonly qtyStep: number;
-}
-
-/** Plays levels without executing anything: the fills are noted, and the quantity is taken off a copy. */
-class Play<T extends Levels> {
+/** A position that takes part. */
+export interface Actor<T extends Levels = Levels> {
   readonly levels: T;
-  readonly fills: LevelFill[] = [];
-  readonly #conditions: Conditions;
-
-  constructor(levels: T, conditions: Conditions) {
-    this.levels = copyLevels(levels);
-    this.#conditions = conditions;
-  }
-
-  get isOpen(): boolean {
-    return this.levels.quantity > 0;
-  }
-
-  get adverse(): Stop {
-    return adverseLevel(this.levels, this.#conditions.liquidationAfter(this.fills));
-  }
-
-  /**
-   * The stop fills at its level, or at the price from which the market comes to it where that is worse
-   * (semantics §2.5).
-   */
-  stopOut(from: number): void {
-    const { price, reason } = this.adverse;
-    this.fills.push({ reason, price: Math.min(from, price), quantity: this.levels.quantity, step: null });
-    this.levels.quantity = 0;
-  }
-
-  /**
-   * The nearest target up to `high` fills, at its level or at a better `market`; its price, or null when there is none.
-   */
-  takeNext(high: number, market = -Infinity): number | null {
-    const target = openTargets(this.levels).find(({ price }) => price <= high);
-    if (target === undefined || !this.isOpen) return null;
-    const price = Math.max(target.price, market);
-    const quantity = takeTarget(this.levels, target.step, this.#conditions.qtyStep);
-    this.levels.quantity -= quantity;
-    if (quantity > 0) this.fills.push({ reason: 'take_profit', price, quantity, step: target.step });
-    return target.price;
-  }
-
-  /** Every target up to `high`, nearest first; the price of the last, -Infinity without any. */
-  takeAll(high: number): number {
-    let last = -Infinity;
-    for (let price = this.takeNext(high); price !== null; price = this.takeNext(high)) last = price;
-    return last;
-  }
-
-  outcome(): Outcome<T> {
-    return { fills: this.fills, after: this.levels };
-  }
-}
-
-/**
- * Levels that a price has already passed fill at it: the stop first, else every target, whose ladder moves act at once
- * (semantics §2.5).
- */
-export function fillPassed<T extends Levels>(levels: T, price: number, conditions: Conditions): Outcome<T> {
-  const play = new Play(levels, conditions);
-  if (price <= play.adverse.price) play.stopOut(price);
-  while (play.takeNext(price, price) !== null);
-  applyLadderMove(play.levels);
-  if (play.isOpen && price <= play.adverse.price) play.stopOut(price);
-  return play.outcome();
-}
-
-/** Which part of a price range is the position's. */
-export interface Part {
-  /** The order that opened it inside the price range; null: it is held from the open on. */
   readonly entry: EntryInside | null;
-  /** The price of the order that closes or reverses it inside the price range; null: nothing does. */
-  readonly until: number | null;
+  /** No policy is asked: the levels fill where they stand, and nothing moves the stops. */
+  readonly isDecided: boolean;
+  /** The extremes of the range that count, and its close, mirrored. */
+  readonly reach: { readonly high: number; readonly low: number; readonly close: number };
+  /** On the path of a rehearsal, whether the entry has come. */
+  hasEntered: boolean;
+  /** Mirrored prices of its targets that filled. */
+  readonly targets: number[];
+  readonly stopBefore: number;
+  /** Points of the path (mirrored) since the entry. */
+  readonly seen: number[];
 }
 
-/** Settles a price range whose open (or whose entry) has been dealt with, for one position. */
-export function settleInside<T extends Levels>(
+export const actorOf = <T extends Levels>(
   levels: T,
-  at: PriceRange,
-  policy: AmbiguityFallback,
-  conditions: Conditions,
-  { entry, until }: Part,
-): Outcome<T> {
-  const play = new Play(levels, conditions);
-  const path = pathOf(at, policy, levels.side);
-  const own = until === null ? at : cutAt(at, until);
-  if (path !== null) followPath(play, until === null ? path : pathUntil(path, until), entry);
-  else if (policy === 'optimistic') settleOptimistic(play, own, entry);
-  else settlePessimistic(play, own, entry);
-  return play.outcome();
-}
-
-/** Without a path: the extreme on that price's side of the open counts only up to it (semantics §3.7). */
-const cutAt = ({ open, high, low }: PriceRange, price: number): PriceRange => ({
-  open,
-  high: price > open ? Math.min(high, price) : high,
-  low: price < open ? Math.max(low, price) : low,
-  close: price,
+  reach: Actor['reach'],
+  entry: EntryInside | null,
+  isDecided: boolean,
+): Actor<T> => ({
+  levels,
+  entry,
+  isDecided,
+  reach,
+  hasEntered: true,
+  targets: [],
+  stopBefore: stopInForce(levels).price,
+  seen: [],
 });
 
-function pathUntil(path: readonly number[], price: number): number[] {
-  const leg = path.findIndex((to, at) => at > 0 && (price - path[at - 1]) * (price - to) <= 0);
-  return [...path.slice(0, leg), price];
+/** A pending order in the range. */
+export interface Waiting {
+  readonly price: number;
+}
+
+/** What is done about the events of a range. */
+export interface Hands<T extends Levels, O extends Waiting> {
+  /** The liquidation price of now, as that side sees it. */
+  liquidation(side: Side): number;
+  stop(actor: Actor<T>, price: number, reason: Stop['reason']): void;
+  target(actor: Actor<T>, price: number, step: number): void;
+  /** The order is reached: the position it opens, nothing, or the end of all that matters. */
+  order(order: O): Actor<T> | null | 'end';
+}
+
+export interface Stage<T extends Levels, O extends Waiting> {
+  /** As the market has it. */
+  readonly range: PriceRange;
+  readonly policy: AmbiguityFallback;
+  readonly actors: Actor<T>[];
+  orders: O[];
+  /** Where swings begin: the first direction, and the closing order short of which the first one turns. */
+  readonly swings: { readonly from: number; readonly isUp: boolean; readonly turn: number | null };
+  readonly hands: Hands<T, O>;
+}
+
+/** An event on the way, at a price of the market. */
+interface Event {
+  readonly price: number;
+  /** At one price: levels, liquidation, orders. */
+  readonly rank: 0 | 1 | 2;
+  /** False when the rest does not matter. */
+  readonly happen: () => boolean;
+}
+
+export function playInside<T extends Levels, O extends Waiting>(stage: Stage<T, O>): void {
+  const { range, policy, actors, swings } = stage;
+  const path = pathOf(range, policy);
+  if (path !== null) {
+    moveAll(actors, path[0]);
+    for (let leg = 1; leg < path.length; leg++) {
+      if (playLeg(stage, path[leg - 1], path[leg], 'path', null) === 'end') return;
+      moveAll(actors, path[leg]);
+    }
+    return;
+  }
+  const rule = policy === 'optimistic' ? 'optimistic' : 'pessimistic';
+  let at = swings.from;
+  let quiet = 0;
+  for (let number = 1; stage.orders.length > 0 || quiet < 2; number++) {
+    const isUp = (number % 2 === 1) === swings.isUp;
+    const to = number === 1 && swings.turn !== null ? swings.turn : isUp ? range.high : range.low;
+    const filled = playLeg(stage, at, to, rule, number < 3 ? swings.turn : null);
+    if (filled === 'end') return;
+    quiet = filled === 0 ? quiet + 1 : 0;
+    at = to;
+  }
+}
+
+const isOpen = ({ levels, hasEntered }: Actor): boolean => levels.quantity > 0 && hasEntered;
+
+/** The market comes to a point of the path: the stops of all move as of it. */
+function moveAll(actors: readonly Actor[], price: number): void {
+  for (const actor of actors.filter(isOpen)) {
+    const { levels } = actor;
+    actor.seen.push(levels.side * price);
+    if (!actor.isDecided) moveStops(levels, levels.side * price);
+  }
+}
+
+type Rule = 'path' | 'pessimistic' | 'optimistic';
+
+/** Plays a leg or swing: again and again what comes next on it. How many events there were. */
+function playLeg<T extends Levels, O extends Waiting>(
+  stage: Stage<T, O>,
+  from: number,
+  to: number,
+  rule: Rule,
+  untouched: number | null,
+): number | 'end' {
+  let at = from;
+  for (let count = 0; ; count++) {
+    const events = stage.actors.flatMap((actor) => eventsOf(stage, actor, at, to, Math.sign(to - from), rule));
+    const isBefore = stage.actors.some(({ hasEntered }) => !hasEntered);
+    for (const order of isBefore ? [] : stage.orders) {
+      const isOnTheWay = from !== to && order.price >= Math.min(at, to) && order.price <= Math.max(at, to);
+      if (isOnTheWay && order.price !== untouched) events.push(orderEvent(stage, order));
+    }
+    // Sorting keeps the order of age, and of listing, at equal ones.
+    const [next] = events.toSorted((a, b) => Math.abs(a.price - at) - Math.abs(b.price - at) || a.rank - b.rank);
+    if (next === undefined) return count;
+    at = next.price;
+    if (!next.happen()) return 'end';
+  }
+}
+
+function orderEvent<T extends Levels, O extends Waiting>(stage: Stage<T, O>, order: O): Event {
+  return {
+    price: order.price,
+    rank: 2,
+    happen: () => {
+      stage.orders = stage.orders.filter((other) => other !== order);
+      const result = stage.hands.order(order);
+      if (result === 'end') return false;
+      if (result !== null) stage.actors.push(result);
+      return true;
+    },
+  };
+}
+
+/** What a position does next on the way from `at` to `to`. */
+function eventsOf<T extends Levels, O extends Waiting>(
+  { hands }: Stage<T, O>,
+  actor: Actor<T>,
+  at: number,
+  to: number,
+  direction: number,
+  rule: Rule,
+): Event[] {
+  const { levels, entry } = actor;
+  const { side } = levels;
+  if (levels.quantity === 0) return [];
+  const [market, end] = [side * at, side * to];
+  const enter = (): boolean => {
+    actor.hasEntered = true;
+    return true;
+  };
+  if (!actor.hasEntered) {
+    const isOnTheWay = entry!.price >= Math.min(market, end) && entry!.price <= Math.max(market, end);
+    return isOnTheWay ? [{ price: side * entry!.price, rank: 0, happen: enter }] : [];
+  }
+  const adverse = adverseLevel(levels, hands.liquidation(side));
+  const stopAt = (price: number): Event => ({
+    price: side * price,
+    rank: adverse.reason === 'liquidation' ? 1 : 0,
+    happen: () => {
+      hands.stop(actor, price, adverse.reason);
+      return true;
+    },
+  });
+  const isFavorable = direction === side;
+  if (rule === 'path' && adverse.price >= market) return [stopAt(market)];
+  if (isFavorable) {
+    const target = openTargets(levels)[0];
+    const limit = rule === 'path' ? end : Math.min(end, targetLimit(actor, adverse.price, rule));
+    return target !== undefined && target.price <= limit ? [targetEvent(hands, actor, target.price, rule)] : [];
+  }
+  if (rule !== 'path' && !isStopHit(actor, adverse.price, rule)) return [];
+  const comesFrom = rule === 'path' ? [] : actor.targets.slice(-1);
+  const price = Math.min(market, adverse.price, ...comesFrom);
+  return price >= end ? [stopAt(price)] : [];
+}
+
+function targetEvent<T extends Levels, O extends Waiting>(
+  hands: Hands<T, O>,
+  actor: Actor<T>,
+  price: number,
+  rule: Rule,
+): Event {
+  const { levels, isDecided, targets, reach } = actor;
+  const { step } = openTargets(levels)[0];
+  return {
+    price: levels.side * price,
+    rank: 0,
+    happen: () => {
+      hands.target(actor, price, step);
+      targets.push(price);
+      if (isDecided || levels.quantity === 0) return true;
+      if (rule === 'path') moveStops(levels, price);
+      const isLast = !openTargets(levels).some((other) => other.price <= reach.high);
+      if (rule === 'optimistic' && isLast) applyLadderMove(levels);
+      return true;
+    },
+  };
+}
+
+/** How far up targets are hit on swings. */
+function targetLimit({ entry, reach }: Actor, stop: number, rule: Rule): number {
+  if (rule === 'optimistic' || entry === null) return reach.high;
+  // A touched stop was hit after the fill, and after a limit order only the close proves that a target came later.
+  if (reach.low <= stop) return -Infinity;
+  return entry.type === 'limit' ? Math.min(reach.high, reach.close) : reach.high;
+}
+
+/** Whether the stop is hit on swings. */
+function isStopHit({ levels, entry, reach, targets, stopBefore }: Actor, stop: number, rule: Rule): boolean {
+  if (rule === 'pessimistic') return targets.length === 0 && reach.low <= stop;
+  if (openTargets(levels).some(({ price }) => price <= reach.high)) return false;
+  const isCertain = entry === null || (entry.type === 'limit' && stopInForce(levels).price === stopBefore);
+  return (isCertain ? reach.low : reach.close) <= stop;
 }
 
 /** The points of the path that a policy assumes; null where it assumes none. */
-export function pathOf(at: PriceRange, policy: AmbiguityFallback, side: 1 | -1): readonly number[] | null {
-  const { open, high, low, close } = at;
+export function pathOf(range: PriceRange, policy: AmbiguityFallback): readonly number[] | null {
+  const { open, high, low, close } = range;
   if (policy === 'pessimistic' || policy === 'optimistic') return null;
   const lowFirst = [open, low, high, close];
   const highFirst = [open, high, low, close];
   if (policy === 'distance') return high - open === open - low ? null : high - open < open - low ? highFirst : lowFirst;
-  // The direction is that of the bar as it is, not as a short sees it.
-  return (side === 1 ? close >= open : close > open) ? lowFirst : highFirst;
-}
-
-/**
- * Semantics §3.3: three straight legs. An entry inside joins the path where it first reaches the price
- * (semantics §3.8).
- */
-function followPath(play: Play<Levels>, path: readonly number[], entry: EntryInside | null): void {
-  let from = path[0];
-  let isHeld = entry === null;
-  if (isHeld) arrive(play, from);
-  for (const [leg, to] of path.slice(1).entries()) {
-    if (!isHeld && (entry!.type === 'limit' ? to <= entry!.price : to >= entry!.price)) {
-      isHeld = true;
-      from = entry!.price;
-      arrive(play, from);
-    }
-    if (isHeld && play.isOpen) followLeg(play, from, to);
-    const isEnd = leg === path.length - 2;
-    if (isHeld && play.isOpen && isEnd) holdThrough(play.levels, to, to);
-    else if (isHeld && play.isOpen) arrive(play, to);
-    from = to;
-  }
-}
-
-/** The stops move as of a point of the path; one that is then above the market fills there (semantics §2.5). */
-function arrive(play: Play<Levels>, price: number): void {
-  holdThrough(play.levels, price, price);
-  if (price <= play.adverse.price) play.stopOut(price);
-}
-
-function followLeg(play: Play<Levels>, from: number, to: number): void {
-  if (to <= from) {
-    if (to <= play.adverse.price) play.stopOut(from);
-    return;
-  }
-  const nextTarget = (): number => openTargets(play.levels)[0]?.price ?? Infinity;
-  for (let price = nextTarget(); play.isOpen && price <= to; price = nextTarget()) {
-    moveStops(play.levels, price);
-    play.takeNext(price);
-    if (play.isOpen) arrive(play, price);
-  }
-}
-
-/** Assumes the stop was hit before any target. */
-function settlePessimistic(play: Play<Levels>, at: PriceRange, entry: EntryInside | null): void {
-  if (at.low <= play.adverse.price) {
-    play.stopOut(entry?.price ?? at.open);
-    return;
-  }
-  // After a limit entry only the close proves that a target was reached later.
-  play.takeAll(entry?.type === 'limit' ? at.close : at.high);
-  if (play.isOpen) holdFrom(play.levels, at, entry);
-}
-
-/** Assumes the targets were hit before the stop. */
-function settleOptimistic(play: Play<Levels>, at: PriceRange, entry: EntryInside | null): void {
-  const stopBefore = play.adverse.price;
-  const last = play.takeAll(at.high);
-  if (!play.isOpen) return;
-  applyLadderMove(play.levels);
-  const isCertain = entry === null || (entry.type === 'limit' && play.adverse.price === stopBefore);
-  if ((isCertain ? at.low : at.close) <= play.adverse.price) {
-    play.stopOut(Math.max(last, entry?.price ?? at.open));
-    return;
-  }
-  holdFrom(play.levels, at, entry);
-}
-
-/**
- * Of the extremes of a bar with an entry inside, only the one beyond the entry is the position's; for the other stands
- * the close (semantics §3.8).
- */
-function holdFrom(levels: Levels, at: PriceRange, entry: EntryInside | null): void {
-  const high = entry?.type === 'limit' ? Math.max(entry.price, at.close) : at.high;
-  const low = entry?.type === 'stop' ? Math.min(entry.price, at.close) : at.low;
-  holdThrough(levels, high, low);
+  return close >= open ? lowFirst : highFirst;
 }

@@ -1,7 +1,6 @@
 // Limit and stop entries: which of them a slice reaches, and what becomes of them (semantics §2.6, §3.7, §3.8).
 import type { Book, EntryOrder, Position } from './book.ts';
-import { fillPassed } from './inside.ts';
-import { conditionsOf, execute, settleByPolicy } from './settle.ts';
+import type { Side } from './levels.ts';
 import { mirrored, type Slice } from './slice.ts';
 
 /** Live orders whose price the slice's open has passed, or that it reaches inside. */
@@ -50,25 +49,6 @@ export function fillOrder(
   return position;
 }
 
-/**
- * An order whose price the slice reaches. Levels that the entry fill has passed fill at it; then the rest of the slice
- * is the position's.
- */
-export function fillInside(
-  book: Book,
-  order: EntryOrder,
-  orders: readonly EntryOrder[],
-  slice: Slice,
-  taken: Set<Position>,
-): void {
-  const position = fillOrder(book, order, order.price, slice, taken);
-  if (position === null) return;
-  const method = slice.fineTime === null ? 'direct' : 'drill';
-  const passed = fillPassed(position, position.side * order.price, conditionsOf(book, position));
-  execute(book, position, passed, slice, [order.price], () => method);
-  if (position.quantity > 0) settleByPolicy(book, position, slice, orders, order);
-}
-
 /** A reversal has one price: that of the order, slipped for a stop and not for a limit (semantics §2.3). */
 function closeByReversal(book: Book, position: Position, order: EntryOrder, raw: number, slice: Slice): void {
   book.exit(position, {
@@ -88,3 +68,6 @@ function closeByReversal(book: Book, position: Position, order: EntryOrder, raw:
     held: null,
   });
 }
+
+export const closesSide = (book: Book, order: EntryOrder, side: Side): boolean =>
+  book.sideOf(order) !== side && book.input.strategy.entries[order.rule].conflict !== 'ignore';
