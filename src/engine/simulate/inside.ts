@@ -13,11 +13,10 @@ import { goesWorstFirst, pricesOf, type Prices, type PriceRange } from './priceR
 
 /** A position in a price range, for the run. */
 export interface RunPlayer extends Player {
-  /** The price at which its part of the range begins. */
+  /** What its fills are told of: the range, or the bar around it if that decides the position. */
+  readonly told: PriceRange;
+  /** The price at which its part of that begins. */
   readonly start: number;
-  /** The decision of a fill that every policy makes alike, and that of another. */
-  readonly certain: Decision;
-  readonly contested: Decision;
   /** How many of the next fills every policy makes alike. */
   agreed: number;
 }
@@ -34,11 +33,13 @@ export class RunPlay implements Play {
     this.range = range;
   }
 
-  /** Adds a position. @param agreed how many of its fills are certain; Infinity: all */
-  add(position: Position, entry: InsideEntry | null, prices: Prices, isFixed: boolean, agreed: number): void {
-    const { bars, index, certain, contested } = this.range;
-    const start = entry === null ? bars.open[index] : position.side * entry.price;
-    this.players.push({ ...playerOf(position, entry, prices, isFixed), start, certain, contested, agreed });
+  /**
+   * Adds a position.
+   * @param agreed how many of its fills are certain; Infinity: all, whatever moves its stops
+   */
+  add(position: Position, entry: InsideEntry | null, prices: Prices, agreed: number, told = this.range): void {
+    const start = entry === null ? told.bars.open[told.index] : position.side * entry.price;
+    this.players.push({ ...playerOf(position, entry, prices, agreed === Infinity), told, start, agreed });
   }
 
   adverseLevel(position: Position): number {
@@ -62,7 +63,8 @@ export class RunPlay implements Play {
   }
 
   #next(player: RunPlayer): Instant {
-    const decision: Decision = player.agreed-- > 0 ? player.certain : player.contested;
+    const { certain, contested } = player.told;
+    const decision: Decision = player.agreed-- > 0 ? certain : contested;
     return { row: this.range.row, isAtClose: false, from: player.start, decision };
   }
 }
@@ -133,7 +135,7 @@ export function settleByPolicy(run: Run, position: Position, range: PriceRange, 
   const market = position.side > 0 ? prices : pricesOf(range, 1);
   const part: Part = { market, prices, entry: null, closing: [] };
   const play = new RunPlay(run, range);
-  play.add(position, null, prices, false, agreedFills(run, position, part, range.row));
+  play.add(position, null, prices, agreedFills(run, position, part, range.row));
   playRange(play, market, policy, { isUp: (policy === 'optimistic') === position.side > 0, turn: null }, market.open);
   if (position.quantity > 0) recordExtremes(position, prices.best, prices.worst);
 }

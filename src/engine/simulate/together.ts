@@ -1,15 +1,14 @@
 // Several positions and pending orders of one bar, settled together in time order (semantics §3.7, §3.9): child by child
 // where the bar is walked, else on the bar.
 import { beginWalk, openOf, playInside, surviveBar, undoWalk, type BeforeWalk } from './drill.ts';
-import { agreedFills, isDecided, isTouched, RunPlay, type RunPlayer } from './inside.ts';
+import { isDecided, isTouched } from './inside.ts';
 import type { Instant } from './instant.ts';
-import { cutAt, heldExtremes, playRange, type InsideEntry, type Swings } from './intrabar.ts';
 import { fillAdverse, fillPassed, fillTarget, isPassed } from './levelFills.ts';
 import { adverseLevel, openingOrder } from './margin.ts';
-import type { EntryOrder } from './orders.ts';
-import { closesSide, fillPending, reachedOrders, touchOf, type Freed } from './pendingOrders.ts';
-import { enterRange, hasMovingStop, passPrices, recordExtremes, type Position } from './position.ts';
+import { fillPending, reachedOrders, touchOf, type Freed } from './pendingOrders.ts';
+import { enterRange, passPrices, recordExtremes, type Position } from './position.ts';
 import { barRange, childRange, childRows, pricesAt, pricesOf, type PriceRange } from './priceRange.ts';
+import { isContested, liquidateInChild, playRangeTogether } from './rangeTogether.ts';
 import { atGap, atOpen, countBar, type Run } from './run.ts';
 
 /** A bar with several positions or with pending orders, after the orders due at its open. */
@@ -107,8 +106,7 @@ function walk(run: Run, base: PriceRange, touched: readonly Position[] | null): 
   for (let index = first; index < last; index++) {
     const traded = run.fees.cumulative;
     walkChild(run, base, childRange(run, children, base.row, index), fixed, touched === null);
-    const isOver = touched !== null && run.fees.cumulative !== traded && isWalkOver(run, base, fixed);
-    if (isOver) break;
+    if (touched !== null && run.fees.cumulative !== traded && isWalkOver(run, base, fixed)) break;
   }
   settleAfterWalk(run, base, held, touched);
   return true;
@@ -155,7 +153,7 @@ function fillPassedAtLevels(run: Run, position: Position, base: PriceRange, sign
   if (!isPassed(run, position, signedOpen)) return;
   const level: Instant = openOf(base);
   if (signedOpen <= adverseLevel(run, position)) {
-    if (run.ledger.liquidation > position.stop) fillAdverse(run, position, signedOpen, at);
+    if (run.ledger.liquidation > position.stop) liquidateInChild(run, position, signedOpen, at);
     else fillAdverse(run, position, position.stop, level);
     return;
   }
@@ -202,168 +200,4 @@ function settleAfterWalk(
     if (before === null) recordExtremes(position, prices.best, prices.worst);
     else surviveBar(position, prices);
   }
-}
-
-/** The positions of a walked bar that fill at the levels of the bar, in a child. */
-interface FixedInChild {
-  readonly base: PriceRange;
-  readonly fixed: readonly Position[];
-}
-
-/** The inside of a price range that is not walked any further, for these positions (oldest first) and orders. */
-function playRangeTogether(
-  run: Run,
-  range: PriceRange,
-  positions: readonly Position[],
-  orders: readonly EntryOrder[],
-  freed: Freed,
-  inChild: FixedInChild | null = null,
-): void {
-  const market = pricesOf(range, 1);
-  const play = new PlayTogether(run, range, orders, freed);
-  const ofRange = positions.filter((position) => inChild === null || !inChild.fixed.includes(position));
-  if (isContested(run, positions, orders, range)) countBar(run.ambiguous.fallback, range.row);
-  const swings = swingsOf(run, range, orders);
-  for (const position of positions) play.addHeld(position, ofRange.includes(position) ? null : inChild!.base);
-  playRange(play, market, run.policy, swings, market.open);
-  play.record(ofRange);
-}
-
-/** What fills in a price range of several positions and pending orders, for the run. */
-class PlayTogether extends RunPlay {
-  readonly #freed: Freed;
-
-  constructor(run: Run, range: PriceRange, orders: readonly EntryOrder[], freed: Freed) {
-    super(run, range);
-    this.#freed = freed;
-    this.orders.push(...orders);
-  }
-
-  /** @param base the bar at whose levels the position fills, in a child of it; null: those of the range itself */
-  addHeld(position: Position, base: PriceRange | null): void {
-    const { run, range } = this;
-    const { side } = position;
-    const prices = pricesOf(range, side);
-    if (base !== null) {
-      this.add(position, null, prices, true, Infinity);
-      const start = base.bars.open[base.index];
-      this.players.push({ ...this.players.pop()!, start, certain: base.certain });
-      return;
-    }
-    const closing = this.#closing(side);
-    const isTouchedHere = isTouched(run, position, prices.best, prices.worst);
-    const isFixed = !isTouchedHere || (closing.length === 0 && isDecided(run, position, prices));
-    const part = { market: pricesOf(range, 1), prices, entry: null, closing };
-    const agreed = isFixed ? Infinity : agreedFills(run, position, part, range.row);
-    this.add(position, null, this.#cut(position, null, closing), isFixed, agreed);
-  }
-
-  override fillAdverse(player: RunPlayer, signedPrice: number): void {
-    this.#countFreed(() => super.fillAdverse(player, signedPrice));
-  }
-
-  override fillTarget(player: RunPlayer, signedPrice: number): void {
-    this.#countFreed(() => super.fillTarget(player, signedPrice));
-  }
-
-  /** Fills a limit or stop order at its price; its position plays on from there. */
-  override reach(order: EntryOrder): boolean {
-    const { run, range } = this;
-    const { side, order: orderRule } = run.entries[order.rule];
-    const at = openOf(range);
-    const position = fillPending(run, order, order.price, at, this.#freed);
-    if (position === null) return true;
-    const price = side * order.price;
-    this.#countFreed(() => fillPassed(run, position, price, { ...at, from: order.price }));
-    if (position.quantity === 0) return true;
-    const entry: InsideEntry = { price, type: orderRule.type as InsideEntry['type'] };
-    const closing = this.#closing(side);
-    const prices = pricesOf(range, side);
-    const isFixed = !isTouched(run, position, prices.best, prices.worst) && !hasMovingStop(position, prices.best);
-    const part = { market: pricesOf(range, 1), prices, entry, closing };
-    const agreed = isFixed ? Infinity : agreedFills(run, position, part, range.row);
-    this.add(position, entry, this.#cut(position, entry, closing), isFixed, agreed);
-    return true;
-  }
-
-  /** Records what the range leaves open: of `held`, and of the positions opened in it. */
-  record(held: readonly Position[]): void {
-    const { run, range } = this;
-    for (const { position, entry } of this.players) {
-      if (position.quantity === 0 || (entry === null && !held.includes(position))) continue;
-      const [best, worst] = heldExtremes(position.side, pricesOf(range, position.side), entry, run.policy);
-      recordExtremes(position, best, worst);
-    }
-  }
-
-  #closing(side: 1 | -1): EntryOrder[] {
-    return this.orders.filter((order) => closesSide(this.run, order, side));
-  }
-
-  #cut({ side }: Position, entry: InsideEntry | null, closing: readonly EntryOrder[]) {
-    const prices = pricesOf(this.range, side);
-    if (closing.length === 0) return prices;
-    return cutAt(
-      prices,
-      entry === null ? prices.open : entry.price,
-      closing.map(({ price }) => side * price),
-    );
-  }
-
-  /** What is closed inside a price range keeps its slot and its side taken until the end of the range. */
-  #countFreed(fill: () => void): void {
-    const { positions } = this.run;
-    const before = positions.length;
-    const isLong = before > 0 && positions[0].side > 0;
-    fill();
-    const closed = before - positions.length;
-    if (isLong) this.#freed.long += closed;
-    else this.#freed.short += closed;
-  }
-}
-
-/** Where the swings of a policy without a path begin (semantics §3.7). */
-function swingsOf(run: Run, range: PriceRange, orders: readonly EntryOrder[]): Swings {
-  const { bars, index } = range;
-  const open = bars.open[index];
-  const nearest = orders.reduce<EntryOrder | null>(
-    (near, order) => (near === null || Math.abs(order.price - open) < Math.abs(near.price - open) ? order : near),
-    null,
-  );
-  if (run.positions.length === 0) return { isUp: nearest !== null && nearest.price > open, turn: null };
-  const { side } = run.positions[0];
-  const isUp = (run.policy === 'optimistic') === side > 0;
-  const onTheWay = orders.filter((order) => order.price > open === isUp && closesSide(run, order, side));
-  if (onTheWay.length === 0) return { isUp, turn: null };
-  const prices = onTheWay.map(({ price }) => price);
-  return { isUp, turn: isUp ? Math.min(...prices) : Math.max(...prices) };
-}
-
-/**
- * Whether the order of fills depends on the policy: levels of two positions, two orders, or a level and an order that does
- * not close its position, lie on both sides of the open.
- */
-function isContested(
-  run: Run,
-  positions: readonly Position[],
-  orders: readonly EntryOrder[],
-  range: PriceRange,
-): boolean {
-  const open = range.bars.open[range.index];
-  const above: (Position | EntryOrder)[] = orders.filter(({ price }) => price > open);
-  const below: (Position | EntryOrder)[] = orders.filter(({ price }) => price < open);
-  for (const position of positions) {
-    const { side } = position;
-    const { best, worst } = pricesOf(range, side);
-    const [up, down] = side > 0 ? [above, below] : [below, above];
-    if (best >= position.nextTarget) up.push(position);
-    if (worst <= adverseLevel(run, position)) down.push(position);
-  }
-  return above.some((a) => below.some((b) => a !== b && !isSettledAlone(run, a, b)));
-}
-
-/** Whether one closes the other: what the policies make of that is compared for the position. */
-function isSettledAlone(run: Run, a: Position | EntryOrder, b: Position | EntryOrder): boolean {
-  if ('quantity' in a) return 'rule' in b && closesSide(run, b, a.side);
-  return 'quantity' in b && closesSide(run, a, b.side);
 }

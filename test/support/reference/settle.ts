@@ -22,7 +22,8 @@ import { mirrored, policyOf, type Slice } from './slice.ts';
 /** How the fills of a position on a slice are told: what decides them, and from which price it was held. */
 interface Telling {
   readonly slice: Slice;
-  readonly held: readonly number[];
+  /** null: as far as `heldBefore` says. */
+  readonly held: readonly number[] | null;
   readonly method: Decision['method'];
 }
 
@@ -71,8 +72,7 @@ function settlePassedAtLevels(book: Book, position: Position, bar: Slice, child:
   const own: Telling = { slice: bar, held: [bar.open], method: 'direct' };
   const { price: level, reason } = adverseLevel(position, book.liquidation(position.side));
   if (price <= level) {
-    if (reason === 'liquidation')
-      stopOut(book, position, price, reason, { slice: child, held: [child.open], method: 'drill' });
+    if (reason === 'liquidation') stopOut(book, position, price, reason, { slice: child, held: null, method: 'drill' });
     else stopOut(book, position, level, reason, own);
     return;
   }
@@ -167,7 +167,9 @@ export function settleTogether(
     hands: {
       liquidation: (side: Side) => book.liquidation(side),
       stop: (actor: Actor<Position>, price: number, reason: Stop['reason']) => {
-        stopOut(book, actor.levels, price, reason, tell(actor));
+        // A liquidation is decided by the child, even at a position that its bar decides.
+        const isByChild = reason === 'liquidation' && isDecidedHere(decided, actor.levels);
+        stopOut(book, actor.levels, price, reason, isByChild ? { slice, held: null, method: agreed } : tell(actor));
         tellings.get(actor)!.fills++;
       },
       target: (actor: Actor<Position>, price: number, step: number) => {
@@ -307,9 +309,7 @@ function swingsOf(
   return { from, isUp, turn: nearest(onTheWay)?.price ?? null };
 }
 
-type LevelTelling = Omit<Telling, 'held'> & { readonly held: readonly number[] | null };
-
-function exitAtLevel(book: Book, position: Position, fill: LevelFill, { slice, held, method }: LevelTelling): void {
+function exitAtLevel(book: Book, position: Position, fill: LevelFill, { slice, held, method }: Telling): void {
   book.exit(position, {
     quantity: fill.quantity,
     price: position.side * fill.price,
