@@ -398,7 +398,7 @@ describe('several positions', () => {
     return simulate({ ...input, ...more }).trades.map(({ positionId, exitPrice }) => [positionId, exitPrice]);
   };
 
-  it('are stopped oldest first where prices do not reach liquidation, whatever the bar does later', () => {
+  it('are stopped oldest first at one price, the open, whatever the bar does later', () => {
     const oldestFirst = [
       [1, 95.5],
       [2, 95.5],
@@ -407,19 +407,19 @@ describe('several positions', () => {
     expect(stopped([95.5, 96, 94, 95], [96, 97])).toEqual(oldestFirst);
   });
 
-  it('are stopped oldest first in a child that does not reach liquidation, whatever later children do', () => {
+  it('are stopped nearest first in a child, whatever later children do', () => {
     const bar: Ohlc = [100, 100, 94, 95];
     const bars = barsOf([FLAT, FLAT, FLAT, bar, FLAT]);
     const order = entryAt(bars, [2], pending('limit', 94.5));
     const entries = [entryAt(bars, [0, 1], { sizing: { mode: 'fixed', value: 100 } }), order];
     const fine = quarters(3, [[100, 100, 96, 97], [97, 97, 94, 95]]); // prettier-ignore
     expect(stopped(bar, [96.5, 97], { entries, fine, maxConcurrentPositions: 3 }).slice(0, 2)).toEqual([
-      [1, 96.5],
       [2, 97],
+      [1, 96.5],
     ]);
   });
 
-  it('are stopped nearest first in a bar that reaches liquidation', () => {
+  it('are stopped nearest first in a bar, one that reaches liquidation too', () => {
     expect(stopped([100, 100, 94, 95], [96, 97])).toEqual([
       [2, 97],
       [1, 96],
