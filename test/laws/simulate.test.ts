@@ -7,6 +7,7 @@ import type { SimulationInput, SimulationResult } from '../../src/engine/simulat
 import type { Trade } from '../../src/engine/simulate/trade.ts';
 import type { ConditionSource, StatefulCondition } from '../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
+import { AMBIGUITY_FALLBACKS, type AmbiguityFallback } from '../../src/engine/config.ts';
 import { configOf, entryAt, flatFee, inputOf, NO_RISK } from '../engine/simulate/input.ts';
 import { scaled } from '../support/scale.ts';
 import { diceOf } from '../support/dice.ts';
@@ -282,6 +283,34 @@ describe('every ambiguity policy', () => {
         expect(under(policy)).toBe(expected);
       }
     });
+  });
+});
+
+describe('a run that leaves no bar to the policy', () => {
+  it('is the same under every policy, with one position or several', () => {
+    let several = 0;
+    forSeeds(4_000, (seed) => {
+      const made = randomInput(seed);
+      const isDrilling = diceOf(seed + 2_000_000).chance(0.5);
+      const under = (policy: AmbiguityFallback) =>
+        simulate({
+          ...made,
+          maxConcurrentPositions: 1 + (seed % 4),
+          config: {
+            ...made.config,
+            ...(isDrilling
+              ? { ambiguityResolution: 'multi_resolution', ambiguityFallback: policy }
+              : { ambiguityResolution: policy }),
+          },
+        });
+      // How far a position entered inside a bar was held is told by the policy, though it decides no fill.
+      const fills = ({ trades }: SimulationResult) => trades.map((trade) => ({ ...trade, maePct: 0, mfePct: 0 }));
+      const first = under('pessimistic');
+      if (first.ambiguity.fallbackBars > 0) return;
+      for (const policy of AMBIGUITY_FALLBACKS) expect(fills(under(policy))).toEqual(fills(first));
+      if (first.trades.length > 0 && seed % 4 > 0) several++;
+    });
+    expect(several).toBeGreaterThan(scaled(4_000) / 20);
   });
 });
 

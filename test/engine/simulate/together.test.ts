@@ -30,17 +30,16 @@ const stopsAt = (values: readonly number[]): RiskRules['stopLoss'] => ({
 const pending = (type: 'limit' | 'stop', price: number): Pick<EntryRule, 'order'> => ({
   order: { type, price: constant(price), expireBars: 9 },
 });
-/** A first tier up to a notional of 2,500, then a cheaper one. */
-const tiers = (least: number) =>
-  ({
-    feeModel: {
-      kind: 'tiered_maker_taker',
-      tiers: [
-        { minCumulativeNotional: 0, makerRate: 0.01, takerRate: 0.01 },
-        { minCumulativeNotional: least, makerRate: 0.001, takerRate: 0.001 },
-      ],
-    },
-  }) as const;
+/** A tier of 1 %, and one of 0.1 % from a notional on. */
+const tiers = (least: number): Partial<SimulationInput['config']['execution']> => ({
+  feeModel: {
+    kind: 'tiered_maker_taker',
+    tiers: [
+      { minCumulativeNotional: 0, makerRate: 0.01, takerRate: 0.01 },
+      { minCumulativeNotional: least, makerRate: 0.001, takerRate: 0.001 },
+    ],
+  },
+});
 
 /** Two longs of 10 at 100, the first at the open of row 1, the second at that of row 2, then `bar`. */
 function twoLongs(bar: Ohlc, stops: readonly number[], more: Partial<SimulationInput> = {}): SimulationInput {
