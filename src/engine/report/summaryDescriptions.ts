@@ -43,7 +43,10 @@ export const FLAT_DESCRIPTIONS: Readonly<Record<FlatKey, string>> = {
   alpha: fraction('Return per year that beta does not explain.', 'Any sign.'),
   probabilisticSharpe: 'Probability that the true Sharpe ratio is above 0. 0 to 1.',
   minTrackRecordDays: 'Days needed for 95 % confidence that the Sharpe ratio is above 0.',
-  exposurePct: fraction('Evaluated bars with a position open at any time / evaluated bars.', SHARE),
+  exposurePct: fraction(
+    'Evaluated bars with a position open between the fills at the open and those at the close / evaluated bars.',
+    SHARE,
+  ),
   turnover: 'totalNotional / mean equity at a close.',
   totalPositions: 'Positions opened; each may close in several trades.',
   longPositions: 'Long ones of totalPositions.',

@@ -151,9 +151,9 @@ const decisionsOf = (resolution: Decision['resolution'], policy: AmbiguityFallba
 });
 
 const instantsOf = (row: number, { direct, gap }: Run['decisions']): Run['instants'] => ({
-  open: { row, isAtClose: false, from: NaN, decision: direct },
-  gap: { row, isAtClose: false, from: NaN, decision: gap },
-  close: { row, isAtClose: true, from: NaN, decision: direct },
+  open: { row, isAtClose: false, isAtOpen: true, from: NaN, decision: direct },
+  gap: { row, isAtClose: false, isAtOpen: true, from: NaN, decision: gap },
+  close: { row, isAtClose: true, isAtOpen: false, from: NaN, decision: direct },
 });
 
 const sizingOf = ({ config, start, bars, instrument }: SimulationInput): SizingContext => ({

@@ -63,6 +63,7 @@ function walkAlone(run: Run, children: Bars, position: Position, row: number, pr
 export const openOf = ({ bars, index, row, certain }: PriceRange): Instant => ({
   row,
   isAtClose: false,
+  isAtOpen: false,
   from: bars.open[index],
   decision: certain,
 });

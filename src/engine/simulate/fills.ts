@@ -104,7 +104,7 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
     position.stopMemory = stopLoss.price.value.newMemory(run.memories.get(stopLoss.price.value)!);
   }
   if (run.hasLevels) setLevels(position, input.risk, order.levels, fill.stopPrice);
-  if (run.positions.length === 0) run.openSince = at.row;
+  if (run.positions.length === 0) run.openSince = at.isAtClose ? at.row + 1 : at.row;
   run.positions.push(position);
   run.slippageCost += slippage;
   run.counts.fillsByRule[order.rule]++;
@@ -167,7 +167,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   position.quantity = isFull ? 0 : position.quantity - quantity;
   ledger.balance += gross - exitFee;
   run.slippageCost += exitSlippage;
-  if (isFull) removePosition(run, position, at.row);
+  if (isFull) removePosition(run, position, at);
   updateMargin(run);
   if (run.readsState) run.state.noteExit(position, price, at.row);
   if (run.orders !== null) logFill(run, position, exit, at.row, { fillPrice: price, quantity, fee: exitFee });
@@ -204,7 +204,7 @@ function writeTrade(run: Run, position: Position, exit: ExitFill, at: Instant): 
   numbers[row + TRADE.initialRisk] = position.initialRisk;
 }
 
-function removePosition(run: Run, position: Position, row: number): void {
+function removePosition(run: Run, position: Position, { row, isAtOpen }: Instant): void {
   const { positions } = run;
   let at = 0;
   while (positions[at] !== position) at++;
@@ -214,7 +214,8 @@ function removePosition(run: Run, position: Position, row: number): void {
   run.closed.push(position);
   run.lastFullExitRow = row;
   if (run.positions.length === 0) {
-    setBits(run.inPosition, run.openSince - run.input.start, row - run.input.start + 1);
+    // A bar at whose open everything was closed has no position inside (semantics §5.2).
+    setBits(run.inPosition, run.openSince - run.input.start, row - run.input.start + (isAtOpen ? 0 : 1));
     if (!(run.ledger.balance > 0)) run.isOver = true;
   }
 }

@@ -65,7 +65,7 @@ export class RunPlay implements Play {
   #next(player: RunPlayer): Instant {
     const { certain, contested } = player.told;
     const decision: Decision = player.agreed-- > 0 ? certain : contested;
-    return { row: this.range.row, isAtClose: false, from: player.start, decision };
+    return { row: this.range.row, isAtClose: false, isAtOpen: false, from: player.start, decision };
   }
 }
 
@@ -92,7 +92,7 @@ export function isDecided(run: Run, position: Position, prices: Prices): boolean
 /** A decided range: its levels fill where they stand, and no policy is asked. */
 export function settleDecided(run: Run, position: Position, range: PriceRange, prices: Prices): void {
   const { bars, index, row, certain } = range;
-  const instant: Instant = { row, isAtClose: false, from: bars.open[index], decision: certain };
+  const instant: Instant = { row, isAtClose: false, isAtOpen: false, from: bars.open[index], decision: certain };
   const adverse = adverseLevel(run, position);
   if (prices.worst <= adverse) fillAdverse(run, position, adverse, instant);
   else

@@ -17,6 +17,8 @@ export interface Decision {
 export interface Instant {
   readonly row: number;
   readonly isAtClose: boolean;
+  /** At the open of the base bar, before its inside. */
+  readonly isAtOpen: boolean;
   /**
    * The price at which the last price range of the position began: the open of the bar or child, or the fill of an
    * entry inside it. NaN when the position has recorded that already: at a close, and when the fill of another position

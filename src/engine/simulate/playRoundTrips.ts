@@ -97,7 +97,8 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   ledger.netQuantity = 0;
   if (!(ledger.balance > 0)) run.isOver = true;
 
-  setBits(run.inPosition, entryRow - run.input.start, exitRow - run.input.start + 1);
+  const isAtOpen = ending !== 'end_of_data' && trip.rawExit === run.bars.open[exitRow];
+  setBits(run.inPosition, entryRow - run.input.start, exitRow - run.input.start + (isAtOpen ? 0 : 1));
   run.openSince = entryRow;
   run.lastFullExitRow = exitRow;
   run.counts.fillsByRule[0]++;

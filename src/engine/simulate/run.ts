@@ -100,7 +100,7 @@ export interface Run {
   readonly orders: OrderRecord[] | null;
   nextOrderId: number;
   nextPositionId: number;
-  /** The row on which the number of positions last rose from 0. */
+  /** The first row inside which a position was open since the number of positions last rose from 0. */
   openSince: number;
   /** The row of the last full exit of any position; -Infinity before the first. */
   lastFullExitRow: number;

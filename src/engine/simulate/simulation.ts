@@ -92,7 +92,7 @@ export interface SimulationResult {
   /** Equity at the close of rows start … end-1; empty when it was streamed. */
   readonly equity: Float64Array;
   readonly streamed: StreamedEquity | null;
-  /** Bit per row start … end-1 (0-based from start): a position was open at any time of that bar. */
+  /** Bit per row start … end-1 (0-based from start): a position was open inside that bar (semantics §5.2). */
   readonly inPosition: Uint32Array;
   readonly orders: readonly OrderRecord[] | null;
   readonly finalBalance: number;

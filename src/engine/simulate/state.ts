@@ -51,6 +51,7 @@ const WITHOUT_POSITION: Partial<Record<PositionStateField, number>> = {
 const ACCOUNT_FIELDS: Record<Exclude<StateField, PositionStateField>, AccountField> = {
   position_bars_since_exit: (reader) =>
     reader.run.lastFullExitRow === -Infinity ? NaN : reader.row - reader.run.lastFullExitRow,
+  position_average_price: (reader) => averagePrice(reader.run.positions),
   open_positions_count: (reader) => reader.run.positions.length,
   account_balance: (reader) => reader.run.ledger.balance,
   account_equity: (reader) => reader.equity(),
@@ -70,6 +71,18 @@ const ACCOUNT_FIELDS: Record<Exclude<StateField, PositionStateField>, AccountFie
   last_entry_price: (reader) => reader.lastEntryPrice,
   last_exit_price: (reader) => reader.lastExitPrice,
 };
+
+/** Of the entry fills, weighted by what is left of each; of one position exactly its own. */
+function averagePrice(positions: readonly Position[]): number {
+  if (positions.length === 1) return positions[0].entryPrice;
+  let quantity = 0;
+  let notional = 0;
+  for (const position of positions) {
+    quantity += position.quantity;
+    notional += position.quantity * position.entryPrice;
+  }
+  return notional / quantity;
+}
 
 /** The tables by index into STATE_FIELDS; null where the field is of the other kind. */
 const at = <T>(table: Partial<Record<StateField, T>>): (T | null)[] =>

@@ -164,6 +164,8 @@ const CASES: Case[] = [
   { code: 'INTRADAY_WINDOW', path: `${TRIGGER}/name`, body: triggered({ kind: 'session', name: 'london' }), context: { baseTimeframe: '1d' } },
   { code: 'INTRADAY_WINDOW', path: `${TRIGGER}/left/field`, body: triggered(compare({ kind: 'time', field: 'hour' }, 'gte', 9), { defaults: { timeframe: '1d' } }) },
   { code: 'WARMUP_EXCEEDS_DATA', path: '/strategyAst/strategy/defaults/instrument/symbol', body: inAst((s) => (s.defaults = { instrument: { symbol: 'SPX' }, timeframe: '1d' })), context: { barsOf: () => 10 } },
+  { code: 'READS_ONE_POSITION', path: `${TRIGGER}/right/field`, body: { ...triggered(compare(market(), 'lt', { kind: 'state', field: 'position_entry_price' })), settings: { maxConcurrentPositions: 3 } } },
+  { code: 'READS_ONE_POSITION', path: `${TRIGGER}/left/field`, body: triggered(compare({ kind: 'state', field: 'position_unrealized_pnl' }, 'lt', 0), { defaults: { maxConcurrentPositions: 2 } }) },
   { code: 'CONTRADICTION', path: TRIGGER, body: triggered(compare(market(), 'gt', market('high'))) },
   { code: 'CONTRADICTION', path: TRIGGER, body: triggered(compare(market(), 'lt', indicator('donchian', { length: 20 }, { output: 'lower' }))) },
   { code: 'CONTRADICTION', path: TRIGGER, body: triggered(cross(market(), 'cross_up', { kind: 'rolling', op: 'max', period: 20, source: market('high') })) },
@@ -218,6 +220,19 @@ describe('issues', () => {
     expect(checkArgs({ args: {} }, { id: 'made_up', args: [definition] }, context)).toBe(false);
     expect(log.list().map(({ code, path }) => [code, path])).toEqual([['INDICATOR_ARG_REQUIRED', '/x/args/length']]);
     expect(checkArgs({ args: { length: 3 } }, { id: 'made_up', args: [definition] }, context)).toBe(true);
+  });
+
+  it('warns of one position of several only where an entry reads what is easily taken for all of them', () => {
+    const codes = (entry: Json, exit: Json, maxConcurrentPositions: number) => {
+      const body = triggered(compare(market(), 'lt', entry)) as { strategyAst: Json };
+      (body.strategyAst.strategy as Json).exits = [{ kind: 'exit', when: compare(market(), 'gt', exit) }];
+      return checkStrategy({ ...body, settings: { maxConcurrentPositions } }).issues.map(({ code }) => code);
+    };
+    const entryPrice = { kind: 'state', field: 'position_entry_price' };
+    const average = { kind: 'state', field: 'position_average_price' };
+    expect(codes(entryPrice, entryPrice, 2)).toEqual(['READS_ONE_POSITION']);
+    expect(codes(average, entryPrice, 2)).toEqual([]);
+    expect(codes(entryPrice, entryPrice, 1)).toEqual([]);
   });
 
   it('has a case above for every code that needs no config', () => {

@@ -58,6 +58,7 @@ describe('state fields', () => {
       position_side: 0,
       position_size: 0,
       position_entry_price: NaN,
+      position_average_price: NaN,
       position_stop_price: NaN,
       position_bars_since_exit: NaN,
     });
@@ -191,7 +192,13 @@ describe('state fields', () => {
       exits: [{ ...exitAt(prices, []), when: { kind: 'stateful', condition } }],
       maxConcurrentPositions: 2,
     });
-    expect(seenBy(two).get(3)).toMatchObject({ position_entry_price: 110, open_positions_count: 2 });
+    const seen = seenBy(two);
+    expect(seen.get(1)).toMatchObject({ position_average_price: 100 });
+    expect(seen.get(3)).toMatchObject({
+      position_entry_price: 110,
+      position_average_price: 105,
+      open_positions_count: 2,
+    });
     expect(exitSeen).toEqual([100, 110]);
   });
 });

@@ -58,6 +58,9 @@ function accountFields(book: Book, row: number, marks: readonly number[]): Field
   const dayBegan = lastOfEarlierDay < 0 ? config.initialBalance : marks[lastOfEarlierDay];
   return {
     position_bars_since_exit: row - book.lastFullExit,
+    position_average_price:
+      positions.reduce((sum, { quantity, entryPrice }) => sum + quantity * entryPrice, 0) /
+      positions.reduce((sum, { quantity }) => sum + quantity, 0),
     open_positions_count: positions.length,
     account_balance: account.balance,
     account_equity: equity,

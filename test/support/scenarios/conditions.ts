@@ -88,6 +88,7 @@ const POSITION_CONDITIONS: readonly ((dice: Dice) => Json)[] = [
 ];
 
 const ACCOUNT_CONDITIONS: readonly ((dice: Dice) => Json)[] = [
+  () => write.compare(close(), 'gt', state('position_average_price'), TOLERANCE),
   (dice) =>
     write.compare(state('account_equity'), dice.pick(['gt', 'lt']), 10_000 + round(dice.number(-80, 80)), TOLERANCE),
   (dice) =>

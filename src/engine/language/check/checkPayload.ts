@@ -11,6 +11,7 @@ import type { KeyOf } from './inferredRanges.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import { checkParams, resolveParams } from '../canonical/params.ts';
 import { pointerTo } from '../pointer.ts';
+import { checkPositionReads } from './positionReads.ts';
 import { readPayload, type PayloadMember, type ReadPayload } from './readPayload.ts';
 import { checkSections, checkSectionWarnings, sectionsOf, type PointerOf } from './sectionChecks.ts';
 import { runnableSections, runnableStrategy } from './runnable.ts';
@@ -229,7 +230,10 @@ class PayloadCheck {
     const { ast } = this.#read;
     const rules = runnableSections(ast, values, log, this.#pointerOf);
     if (!this.#isClean) return undefined;
-    return checkWarmUp(ast, runnableStrategy(rules, ast, settings), base, {
+    const strategy = runnableStrategy(rules, ast, settings);
+    const { maxConcurrentPositions } = strategy;
+    checkPositionReads(this.#roots, { log, pointerOf: this.#pointerOf, maxConcurrentPositions });
+    return checkWarmUp(ast, strategy, base, {
       log,
       pointerOf: this.#pointerOf,
       isSetting: settings.warmupPeriod !== undefined,

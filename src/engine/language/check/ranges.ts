@@ -84,6 +84,7 @@ const STATE_VALUES: Readonly<Record<(typeof STATE_FIELDS)[number], StateValues>>
   position_mfe_pct: SIGNED,
   position_mae_pct: SIGNED,
   position_stop_price: UNSIGNED,
+  position_average_price: UNSIGNED,
   open_positions_count: COUNT,
   account_balance: SIGNED,
   account_equity: SIGNED,

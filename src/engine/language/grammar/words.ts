@@ -71,6 +71,7 @@ export const STATE_FIELDS = [
   'position_mfe_pct',
   'position_mae_pct',
   'position_stop_price',
+  'position_average_price',
   'open_positions_count',
   'account_balance',
   'account_equity',
