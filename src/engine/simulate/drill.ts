@@ -101,7 +101,7 @@ export function beginWalk(position: Position, prices: Prices): BeforeWalk {
   return { position, quantity, nextStep, best, peak, trough, isReplaced };
 }
 
-/** Undoes a walk that decided nothing, so that the base bar can be settled instead. Returns false when the walk stands. */
+/** Undoes a walk that decided nothing, so that the base bar can be settled instead. False when the walk stands. */
 export function undoWalk({ position, quantity, nextStep, best, peak, trough, isReplaced }: BeforeWalk): boolean {
   if (isReplaced || position.quantity !== quantity || position.nextStep !== nextStep) return false;
   position.best = best;
@@ -112,8 +112,8 @@ export function undoWalk({ position, quantity, nextStep, best, peak, trough, isR
 }
 
 /**
- * What a walk leaves of a position was held through the whole bar: the extremes of the bar count for MFE and MAE, but its
- * stops follow only the prices of the children.
+ * What a walk leaves of a position was held through the whole bar: the extremes of the bar count for MFE and MAE, but
+ * its stops follow only the prices of the children.
  */
 export function surviveBar(position: Position, { best, worst }: Prices): void {
   position.peak = Math.max(position.peak, best);

@@ -1,8 +1,8 @@
 // Inside a price range: the order in which levels and pending orders fill between an open and a close when only four
 // prices are known (semantics §3.3, §3.7).
 //
-// Prices of a position are signed (side × price): `best` is the high of a long and the negated low of a short. Prices of
-// the market are as they are.
+// Prices of a position are signed (side × price): `best` is the high of a long and the negated low of a short. Prices
+// of the market are as they are.
 import type { AmbiguityFallback } from '../config.ts';
 import { applyBreakevenDue, moveStops, type Position } from './position.ts';
 import { goesWorstFirst, type Prices } from './priceRange.ts';
@@ -83,7 +83,7 @@ export function playRange(play: Play, prices: Prices, policy: AmbiguityFallback,
   else swing(play, prices, policy === 'optimistic' ? 'optimistic' : 'pessimistic', swings, from);
 }
 
-/** Along the path from the open through the two extremes in the given order to the close. Stops move at once along it. */
+/** Along the path from the open through the two extremes in the given order to the close. Stops move at once. */
 function followPath(play: Play, { open, best, worst, close }: Prices, isWorstFirst: boolean): void {
   moveAllStops(play, open);
   const first = isWorstFirst ? worst : best;
@@ -231,8 +231,8 @@ function targetReach({ entry, best, worst, close }: Player, adverse: number, rul
 }
 
 /**
- * How far down (signed) the stop counts. Pessimistic: not after a target. Optimistic: after the touched targets; after an
- * entry inside down to the close, unless every way to the stop crosses the entry.
+ * How far down (signed) the stop counts. Pessimistic: not after a target. Optimistic: after the touched targets; after
+ * an entry inside down to the close, unless every way to the stop crosses the entry.
  */
 function stopReach({ position, entry, best, worst, close, lastTarget, stopBefore }: Player, rule: Rule): number {
   if (rule === 'pessimistic') return lastTarget < Infinity ? Infinity : worst;

@@ -54,8 +54,8 @@ export function liquidationLevel(
 export const adverseLevel = (run: Run, position: Position): number => Math.max(position.stop, run.ledger.liquidation);
 
 /**
- * The open positions in the order in which the levels that an open has passed fill: oldest first. When the open has passed
- * the liquidation price, the nearest stop goes first, because its loss moves that price (semantics §3.9).
+ * The open positions in the order in which the levels that an open has passed fill: oldest first. When the open has
+ * passed the liquidation price, the nearest stop goes first, because its loss moves that price (semantics §3.9).
  */
 export function openingOrder({ positions, ledger }: Run, open: number): Position[] {
   const ordered = [...positions];

@@ -1,5 +1,5 @@
-// Several positions and pending orders of one bar, settled together in time order (semantics §3.7, §3.9): child by child
-// where the bar is walked, else on the bar.
+// Several positions and pending orders of one bar, settled together in time order (semantics §3.7, §3.9): child by
+// child where the bar is walked, else on the bar.
 import { beginWalk, openOf, playInside, surviveBar, undoWalk, type BeforeWalk } from './drill.ts';
 import { isDecided, isTouched } from './inside.ts';
 import type { Instant } from './instant.ts';

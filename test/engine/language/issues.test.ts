@@ -224,8 +224,8 @@ describe('issues', () => {
 
   it('warns of one position of several only where an entry reads what is easily taken for all of them', () => {
     const codes = (entry: Json, exit: Json, maxConcurrentPositions: number) => {
-      const body = triggered(compare(market(), 'lt', entry)) as { strategyAst: Json };
-      (body.strategyAst.strategy as Json).exits = [{ kind: 'exit', when: compare(market(), 'gt', exit) }];
+      const body = triggered(compare(market(), 'lt', entry));
+      body.strategyAst.strategy.exits = [{ kind: 'exit', when: compare(market(), 'gt', exit) }];
       return checkStrategy({ ...body, settings: { maxConcurrentPositions } }).issues.map(({ code }) => code);
     };
     const entryPrice = { kind: 'state', field: 'position_entry_price' };

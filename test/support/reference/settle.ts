@@ -83,7 +83,7 @@ function settlePassedAtLevels(book: Book, position: Position, bar: Slice, child:
   }
 }
 
-/** Levels that the open of a slice has passed: oldest first, or nearest stop first at a liquidation (semantics §3.9). */
+/** Levels that the open of a slice has passed: oldest first, at a liquidation nearest stop first (semantics §3.9). */
 export function settleOpen(book: Book, slice: Slice, decidedBy: Decided | null = null): void {
   const { open } = slice;
   const positions = [...book.positions];

@@ -170,7 +170,12 @@ function historyOf(dice: Dice, field: string, condition: Json): Json {
         close(),
       );
     default:
-      return { kind: dice.pick(['rising', 'falling']), source: value, bars: dice.whole(1, 2) };
+      // In whole units: money that stays the same differs by its rounding, and the least of it rises or falls.
+      return {
+        kind: dice.pick(['rising', 'falling']),
+        source: { kind: 'math', op: 'round', args: [value] },
+        bars: dice.whole(1, 2),
+      };
   }
 }
 

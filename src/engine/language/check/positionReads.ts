@@ -18,7 +18,7 @@ interface Context {
   readonly maxConcurrentPositions: number;
 }
 
-/** READS_ONE_POSITION: everywhere but in exits, a position field is that of the position opened last (semantics §1.10). */
+/** READS_ONE_POSITION: outside exits, a position field is that of the position opened last (semantics §1.10). */
 export function checkPositionReads(roots: readonly Root[], { log, pointerOf, maxConcurrentPositions }: Context): void {
   if (maxConcurrentPositions < 2) return;
   const seen = new Set<Expression>();
