@@ -97,8 +97,10 @@ function followPath(play: Play, { open, best, worst, close }: Prices, isWorstFir
 }
 
 function moveAllStops({ players }: Play, price: number): void {
-  for (const { position, isFixed, isWaiting } of players)
+  for (let index = 0; index < players.length; index++) {
+    const { position, isFixed, isWaiting } = players[index];
     if (!isFixed && !isWaiting && position.quantity > 0) moveStops(position, position.side * price);
+  }
 }
 
 /** To and fro between the extremes, until no order is left and two swings in a row have filled nothing. */
@@ -113,6 +115,8 @@ function swing(play: Play, prices: Prices, rule: Rule, { isUp, turn }: Swings, f
     fillCount = 0;
     if (!playLeg(play, at, end, rule, waitsAt)) return;
     quiet = fillCount > 0 ? 0 : quiet + 1;
+    // One position that is held from the open on has nothing left after both extremes.
+    if (count === 1 && play.players.length === 1 && play.orders.length === 0 && play.players[0].entry === null) return;
     at = end;
     goesUp = !goesUp;
     end = goesUp ? prices.best : prices.worst;
@@ -122,7 +126,7 @@ function swing(play: Play, prices: Prices, rule: Rule, { isUp, turn }: Swings, f
 }
 
 function hasOpen({ players }: Play): boolean {
-  for (const { position } of players) if (position.quantity > 0) return true;
+  for (let index = 0; index < players.length; index++) if (players[index].position.quantity > 0) return true;
   return false;
 }
 
@@ -141,6 +145,10 @@ let fillCount = 0;
 function playLeg(play: Play, from: number, to: number, rule: Rule, waitsAt: number): boolean {
   const { players, orders } = play;
   const direction = Math.sign(to - from);
+  if (players.length === 1 && orders.length === 0) {
+    playAlone(play, players[0], from, to, direction, rule);
+    return true;
+  }
   let at = from;
   for (;;) {
     let next: Player | null = null;
@@ -174,6 +182,18 @@ function playLeg(play: Play, from: number, to: number, rule: Rule, waitsAt: numb
       at = direction === 0 ? at : direction * nearest;
       fill(play, next, next.position.side * at, isTarget, rule);
     }
+  }
+}
+
+/** A leg for one position: there is nothing to compare its next fill with. */
+function playAlone(play: Play, player: Player, from: number, to: number, direction: number, rule: Rule): void {
+  const { position } = player;
+  let at = from;
+  while (position.quantity > 0) {
+    const price = nextFill(play, player, at, to, direction, rule);
+    if (Number.isNaN(price)) return;
+    at = position.side * price;
+    fill(play, player, price, isTargetNext, rule);
   }
 }
 

@@ -13,7 +13,7 @@ import { pricesOf, type PriceRange, type Prices } from './priceRange.ts';
 import { countBar, type Run } from './run.ts';
 
 /** The positions of a walked bar that fill at the levels of the bar, in a child. */
-export interface FixedInChild {
+interface FixedInChild {
   readonly base: PriceRange;
   readonly fixed: readonly Position[];
 }

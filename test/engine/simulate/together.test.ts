@@ -196,7 +196,7 @@ describe('a pending order and the level of a position', () => {
 describe('a position that is opened inside a bar', () => {
   it('does not fill before another order that the market reaches first', () => {
     const bars = barsOf([FLAT, FLAT, [100, 100, 93, 93], [93, 93, 93, 93]]);
-    const entries = [entryAt(bars, [0], { ...ten, ...pending('limit', 98) }), entryAt(bars, [1], { ...ten, ...pending('limit', 96) })]; // prettier-ignore
+    const entries = [98, 96].map((price, row) => entryAt(bars, [row], { ...ten, ...pending('limit', price) }));
     const risk = { ...NO_RISK, stopLoss: { mode: 'fixed', value: 4 } } as const;
     for (const policy of AMBIGUITY_FALLBACKS) {
       const config = under(policy, { execution: tiers(1_500) });
