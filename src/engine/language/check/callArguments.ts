@@ -72,14 +72,16 @@ function reportUnknownArg(
   const free = names.filter((one) => args[one] === undefined && !renamed.has(one));
   const byTalib = (typeof talib === 'object' ? talib.args : undefined) ?? {};
   const synonym = (Object.hasOwn(byTalib, name) ? byTalib[name] : undefined) ?? synonymousArgument(name, free);
-  const nearest =
-    synonym !== undefined && free.includes(synonym) ? { name: synonym, isCertain: true } : nearestName(name, free);
+  // Compared with all names: what is nearest to one that is given already is not another one.
+  const isSynonym = synonym !== undefined && free.includes(synonym);
+  const nearest = isSynonym ? { name: synonym, isCertain: true } : nearestName(name, names);
+  const isCertain = nearest?.isCertain === true && free.includes(nearest.name);
   const from = at('args', name);
-  if (nearest?.isCertain === true) renamed.add(nearest.name);
+  if (isCertain) renamed.add(nearest.name);
   log.add('UNKNOWN_INDICATOR_ARG', from, {
     message: `${id} has no argument ${shown(name)}.`,
     suggestion: names.length === 0 ? `Remove it: ${id} takes no arguments.` : suggestionFor(nearest, names),
-    patch: nearest?.isCertain === true ? [{ op: 'move', from, path: at('args', nearest.name) }] : undefined,
+    patch: isCertain ? [{ op: 'move', from, path: at('args', nearest.name) }] : undefined,
   });
   return false;
 }
@@ -108,11 +110,11 @@ function checkArg(definition: ArgDefinition, value: unknown, context: CallContex
 }
 
 /**
- * The value that was meant: a number written as text or with a wrong sign, the most there may be in place of more, the
- * one similar choice. What zero or a part of a bar stands for, only the author knows.
+ * The value that was meant: a number written as text, the one similar choice. What a number out of bounds, without its
+ * sign or of zero stands for, only the author knows.
  */
 function repairOf(definition: ArgDefinition, value: unknown): number | string | undefined {
-  const { name, type, max = Infinity, values = [] } = definition;
+  const { name, type, values = [] } = definition;
   if (type === 'choice') {
     if (name.endsWith('ma_type') && Number.isInteger(value) && Number(value) < TALIB_MA_TYPES)
       return values[Number(value)];
@@ -120,9 +122,8 @@ function repairOf(definition: ArgDefinition, value: unknown): number | string | 
     return nearest?.isCertain === true ? nearest.name : undefined;
   }
   if (type === 'bool') return undefined;
-  const number = typeof value === 'number' ? value : numericText(value);
-  if (number === undefined || !Number.isFinite(number)) return undefined;
-  return [number, Math.abs(number), Math.min(number, max)].find((each) => argIssue(definition, each) === undefined);
+  const number = numericText(value);
+  return number !== undefined && argIssue(definition, number) === undefined ? number : undefined;
 }
 
 /** The declared param that a text refers to as other languages do: `fast`, `$fast`, `{{fast}}`, `params.fast`. */

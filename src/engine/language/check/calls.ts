@@ -117,10 +117,14 @@ function reportSide(node: Members, name: string, { log, at }: CallContext): Patt
   log.add('UNKNOWN_PATTERN', at('name'), {
     message: `There is no candlestick pattern ${shown(name)}; the side is a member of its own.`,
     suggestion: `Use name "${definition.id}" with side "${side}".`,
-    patch: [
-      { op: 'replace', path: at('name'), value: definition.id },
-      { op: node.side === undefined ? 'add' : 'replace', path: at('side'), value: side },
-    ],
+    // Where the node names another side, only the author knows which was meant.
+    patch:
+      node.side === undefined || node.side === side
+        ? [
+            { op: 'replace', path: at('name'), value: definition.id },
+            { op: node.side === undefined ? 'add' : 'replace', path: at('side'), value: side },
+          ]
+        : undefined,
   });
   return definition;
 }

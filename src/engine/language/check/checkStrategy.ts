@@ -57,7 +57,7 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
   const check = (member: PayloadMember, value: unknown): CheckedPayload | undefined => {
     if (value === undefined) return undefined;
     const kind = certainMember(value) ?? member;
-    if (kind !== member) reportWrongMember(kind, member, payloads[kind] === undefined, log);
+    if (kind !== member) reportWrongMember(kind, member, payloads, log);
     return checkPayload(kind, value, { ...context, settings: validSettings, log }, `/${member}`);
   };
   const ast = check('strategyAst', strategyAst);
@@ -96,16 +96,15 @@ const MEMBER_NAMES: Readonly<Record<PayloadMember, string>> = {
   signalGraph: 'a signal graph (a list of nodes)',
 };
 
-/**
- * Reports a payload that was sent as another member than its own.
- * @param isFree whether its own member is absent, so that it can be moved there
- */
-function reportWrongMember(kind: PayloadMember, member: PayloadMember, isFree: boolean, log: IssueLog): void {
+/** Reports a payload that was sent as another member than its own; it is moved there where that member is absent. */
+function reportWrongMember(kind: PayloadMember, member: PayloadMember, payloads: Payloads, log: IssueLog): void {
   const from = `/${member}`;
+  const isFree = payloads[kind] === undefined;
   log.add('TYPE_MISMATCH', from, {
     message: `This is ${MEMBER_NAMES[kind]}, and ${member} takes ${MEMBER_NAMES[member]}.`,
     suggestion: isFree ? `Send it as ${kind}.` : `Remove it: ${kind} is there as well.`,
-    patch: isFree ? [{ op: 'move', from, path: `/${kind}` }] : [{ op: 'remove', path: from }],
+    // Which of two payloads is meant, only the author knows.
+    patch: isFree ? [{ op: 'move', from, path: `/${kind}` }] : undefined,
   });
 }
 

@@ -231,7 +231,6 @@ export class ExpressionChecks {
     this.#context.log.add('OUT_OF_RANGE', path, {
       message: `The op slope takes a period of at most ${MAX_SCANNED_LENGTH}, not ${period}.`,
       suggestion: 'Use a shorter period, or a coarser timeframe.',
-      patch: [{ op: 'replace', path, value: MAX_SCANNED_LENGTH }],
     });
     return false;
   }

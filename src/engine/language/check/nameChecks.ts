@@ -3,7 +3,7 @@ import type { Param } from '../grammar/ast.ts';
 import { numberIssue } from '../grammar/shapes.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { nearestName, suggestionFor } from '../issues/nearest.ts';
+import { nearestName, nearestOwnName, suggestionFor } from '../issues/nearest.ts';
 import type { ParamUse } from '../form/structure.ts';
 
 /** Checks params that stand for a number: they must be declared, and their default must fit the place. */
@@ -40,7 +40,7 @@ export function checkParamUses(
 /** Reports a param that is not declared, once per place. */
 export function reportUndefined(name: string, pointer: string, names: readonly string[], log: IssueLog): void {
   log.add('PARAM_UNDEFINED', pointer, () => {
-    const nearest = nearestName(name, names);
+    const nearest = nearestOwnName(name, names);
     const member = pointer.endsWith('/name') ? pointer : `${pointer}/param`;
     return {
       message: `The param ${shown(name)} is not declared.`,

@@ -6,6 +6,7 @@ import { plain } from '../issues/nearest.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 import { pointerTo } from '../pointer.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
+import { BACK_ADVICE, LOOKS_AHEAD } from './lookAhead.ts';
 import { isTooLong, type Fault } from './leafFaults.ts';
 import { expressionMeant } from './misplaced.ts';
 
@@ -50,6 +51,10 @@ const TIMEFRAME =
   'Write the expression itself here, with `timeframe` on its market, indicator and pattern nodes, and `instrument` ' +
   'for another symbol.';
 const MISSING = 'Leave it out: a condition on a missing value is unknown, and an unknown condition never trades.';
+const AHEAD = `Nothing can read a later bar: ${LOOKS_AHEAD}. ${BACK_ADVICE}`;
+const REF =
+  'Use {"kind": "shift", "source": …, "offset": 1} for the bar before. Nothing can read a later bar, as Ref of a positive ' +
+  'number does in AmiBroker.';
 const CHANGE = 'Use indicator "mom" for the difference from an earlier value, or kind "percent_change" for percent.';
 const PERCENT_CHANGE = 'Use kind "percent_change", which is in points: 2 is 2 %.';
 
@@ -76,6 +81,8 @@ const CONDITION_ADVICE: ReadonlyMap<string, string> = adviceOf([
 const VALUE_ADVICE: ReadonlyMap<string, string> = adviceOf([
   [CHANGE, 'change', 'diff', 'delta', 'difference'],
   [PERCENT_CHANGE, 'pctchange', 'returns', 'return', 'pctreturn'],
+  [AHEAD, 'lead', 'next', 'future', 'lookahead', 'forward', 'tomorrow'],
+  [REF, 'ref'],
   [MISSING, 'nz', 'fillna', 'coalesce', 'isna', 'na', 'ffill'],
   [TIMEFRAME, 'security', 'resample', 'informative', 'mtf', 'htf', 'multitimeframe', 'timeframe'],
   [`${FORMULA} the value as nodes, such as {"kind": "math", "op": "mul", "args": [ … ]}.`, ...FORMULA_WORDS],

@@ -4,7 +4,8 @@ import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
 import { adviceFor, bounded, expected, numericText, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import { asCall, fieldColumn, type Column } from './columns.ts';
-import { suggestionFor, type Nearest } from '../issues/nearest.ts';
+import { nearestName, plain, suggestionFor, type Nearest } from '../issues/nearest.ts';
+import { BACK_ADVICE, LOOKS_AHEAD } from './lookAhead.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 
 export type Leaf = Shape & { readonly type: 'choice' | 'number' | 'string' | 'boolean' | 'checked' };
@@ -101,7 +102,17 @@ function literalFault({ values, code }: Choice, value: unknown, pointer: string,
   const [only] = values;
   if (name === 'kind') {
     const message = `kind must be ${shown(only)} here, not ${shown(value)}.`;
-    return { code: 'UNKNOWN_NODE_KIND', message, suggestion: writeAdvice(only), patch: replaceBy(pointer, only) };
+    // A word that is no slip of the only kind says another meaning: an exit among the entries, rates in percent.
+    const isMeant =
+      typeof value !== 'string' ||
+      nearestName(value, [String(only)])?.isCertain === true ||
+      plain(String(only)).includes(plain(value));
+    return {
+      code: 'UNKNOWN_NODE_KIND',
+      message,
+      suggestion: isMeant ? writeAdvice(only) : `Use ${JSON.stringify(only)}, if that is meant.`,
+      patch: isMeant ? replaceBy(pointer, only) : undefined,
+    };
   }
   return {
     code: code ?? 'OUT_OF_RANGE',
@@ -121,9 +132,11 @@ function wordFault(
 ): Fault {
   const message = `${name} cannot be ${shown(value)}.`;
   const words = values as readonly string[];
-  // A sell closes a long position: which of the two was meant, only the author knows.
-  const isSide = words.includes('any') && words.includes('long');
-  if (isSide && /^(?:buy|sell)/i.test(value)) return { code, message, suggestion: SIDE_ADVICE };
+  // A sell closes a long position or opens a short one: which of the two was meant, only the author knows.
+  const isSide = words.includes('long') && !words.includes('bullish');
+  const isExit = words.includes('any');
+  if (isSide && (isExit ? /^(?:buy|sell)/i : /^(?:sell|cover|exit|close)/i).test(value))
+    return { code, message, suggestion: isExit ? SIDE_ADVICE : ENTRY_SIDE_ADVICE };
   const synonym = synonymIn(value, words);
   const crossing = synonym === undefined && words.includes('gt') ? operatorKind(value) : undefined;
   if (crossing?.kind === 'cross') return crossingFault(crossing.op, value, pointer, name);
@@ -139,6 +152,8 @@ function wordFault(
 }
 
 const SIDE_ADVICE = 'Use one of long, short, any: the side of the positions that the rule closes.';
+const ENTRY_SIDE_ADVICE =
+  'An entry opens a position: use long, or short to sell short. Write the sale of a long position in exits.';
 const HOURS_ADVICE =
   ' For other hours, use {"kind": "time_window", "between": {"from": "09:30", "to": "16:00"}} instead.';
 
@@ -175,18 +190,30 @@ function numberFault(
 ): Fault | null {
   if (typeof value !== 'number') {
     const numeric = numericText(value);
-    const isRepair = numeric !== undefined && numberIssue(shape, numeric) === undefined;
-    return mismatch(pointer, expected(shape), value, isRepair ? { value: numeric } : undefined);
+    if (numeric === undefined) return mismatch(pointer, expected(shape), value);
+    if (numberIssue(shape, numeric) !== undefined) return numberFault(shape, numeric, pointer, name);
+    return mismatch(pointer, expected(shape), value, { value: numeric });
   }
   const issue = numberIssue(shape, value);
   if (issue === undefined) return null;
-  const { message, nearest } = issue;
-  const fault = { code: shape.code ?? 'OUT_OF_RANGE', message: `This ${message}.` } as const;
-  if (name === 'quantile') return { ...fault, suggestion: QUANTILE_ADVICE };
-  if (nearest === undefined) return { ...fault, suggestion: `Give ${bounded(shape)}.` };
-  const reason = name === 'offset' && value < 0 ? ': an offset counts bars back, and nothing can read a later bar' : '';
-  return { ...fault, suggestion: `Use ${nearest}${reason}.`, patch: replaceBy(pointer, nearest) };
+  const { message } = issue;
+  const code = shape.code ?? 'OUT_OF_RANGE';
+  if (value < 0 && COUNTS_BACK.has(name))
+    return { code, message: `This ${message}: ${LOOKS_AHEAD}.`, suggestion: BACK_ADVICE };
+  // No patch: a number that nobody wrote, or one without its sign, runs as another strategy.
+  const { min, max, isMinExclusive } = shape;
+  const nearest = value > max ? `Use at most ${max}.` : isMinExclusive ? undefined : `Use at least ${min}.`;
+  const isWhole = !shape.isInteger || Number.isInteger(value);
+  const suggestion = isWhole && Number.isFinite(value) ? nearest : undefined;
+  return {
+    code,
+    message: `This ${message}.`,
+    suggestion: name === 'quantile' ? QUANTILE_ADVICE : (suggestion ?? `Give ${bounded(shape)}.`),
+  };
 }
+
+/** Members that count bars back from this one; below zero, they would count ahead. */
+const COUNTS_BACK: ReadonlySet<string> = new Set(['offset', 'bars', 'occurrence', 'displacement']);
 
 function stringFault(shape: Shape & { type: 'string' }, value: unknown, pointer: string, name: string): Fault | null {
   if (typeof value !== 'string') {

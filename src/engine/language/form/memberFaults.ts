@@ -7,6 +7,7 @@ import { adviceFor, bounded, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import type { Fault, FindNearest } from './leafFaults.ts';
 import { MAX_RENAMES } from './misplaced.ts';
+import { BACK_ADVICE, isAheadWord, LOOKS_AHEAD } from './lookAhead.ts';
 import { suggestionFor, type Nearest } from '../issues/nearest.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
@@ -65,11 +66,14 @@ export function misspelledMembers(
 ): ReadonlyMap<string, string> {
   const written = new Map<string, string>();
   if (findNearest === undefined) return written;
+  const names = [...shape.fields.keys()];
+  const tag = [value.mode, value.type, value.kind].find((one) => typeof one === 'string');
   for (const word of unknown.slice(0, MAX_RENAMES)) {
-    const free = [...shape.fields.keys()].filter((name) => value[name] === undefined && !written.has(name));
-    const synonym = synonymousMember(word, free);
-    const nearest = synonym === undefined ? findNearest(word, free) : { name: synonym, isCertain: true };
-    if (nearest?.isCertain === true) written.set(nearest.name, word);
+    const isFree = (name: string): boolean => value[name] === undefined && !written.has(name);
+    const synonym = synonymousMember(word, names.filter(isFree), tag);
+    // Compared with all names: what is nearest to one that is given already is not another one.
+    const nearest = synonym === undefined ? findNearest(word, names) : { name: synonym, isCertain: true };
+    if (nearest?.isCertain === true && isFree(nearest.name)) written.set(nearest.name, word);
   }
   return written;
 }
@@ -87,6 +91,12 @@ export function unknownMemberFault(
   pointer: string,
   findNearest: FindNearest | undefined,
 ): Fault {
+  if (isAheadWord(name) && (shape.fields.has('offset') || shape.fields.has('kind')))
+    return {
+      code: 'UNKNOWN_FIELD',
+      message: `Unknown member ${shown(name)}: ${LOOKS_AHEAD}.`,
+      suggestion: BACK_ADVICE,
+    };
   const names = [...shape.fields.keys()];
   const nearest = meant === undefined ? findNearest?.(name, names) : { name: meant, isCertain: true };
   const isConfig = shape.fields.has('signalInstrument');
@@ -132,7 +142,9 @@ const entryAdvice = (side: string): string =>
   `Write it in "entry", a list of rules: {"kind": "entry", "trigger": …, "action": {"side": "${side}", "sizing": …}}.`;
 const exitAdvice = (side: string): string =>
   `Write it in "exits", a list of rules: {"kind": "exit", "when": …, "appliesTo": "${side}"}.`;
-const SIZE = 'Write it as sizing, in points: {"mode": "percent_equity", "value": 100} for all of equity.';
+const SIZE =
+  'Write it as sizing: {"mode": "fixed", "value": 10} for 10 units, {"mode": "percent_equity", "value": 10} for 10 % of ' +
+  'equity.';
 const ORDER = 'Write it in action.order: {"type": "limit", "price": …, "expireBars": 5}.';
 
 /** Advice on members that other platforms have, or that belong in the config. */

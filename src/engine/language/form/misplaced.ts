@@ -2,7 +2,7 @@
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
-import { synonymIn, synonymousArgument, withoutModule } from '../grammar/synonyms.ts';
+import { synonymIn, synonymousArgument, withoutModule, withoutOwner } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
 import { pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
@@ -41,7 +41,7 @@ export function expressionMeant(of: ExpressionType, value: unknown): Meant | und
   const [, earlier, bars] = /^(\w{1,20})\[(\d{1,4})\]$/.exec(value) ?? [];
   const read = earlier === undefined ? undefined : fieldMeant(earlier);
   if (read?.kind === 'market') return { value: { kind: 'market', field: read.name, offset: Number(bars) } };
-  const field = fieldMeant(withoutModule(value));
+  const field = fieldMeant(withoutOwner(value));
   return field && { value: { kind: field.kind, field: field.name } };
 }
 

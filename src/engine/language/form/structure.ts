@@ -18,6 +18,7 @@ import {
   type Shape,
 } from '../grammar/shapes.ts';
 import { adviceFor, bounded, expected, expressionAdvice, numericText, OBJECT_ADVICE } from '../issues/displayNames.ts';
+import { BACK_ADVICE, isAheadText, LOOKS_AHEAD } from './lookAhead.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
@@ -187,6 +188,13 @@ export class Structure {
       const compared = of === 'condition' && typeof value === 'string' ? compareAdvice(value) : undefined;
       const called = typeof value === 'string' ? /^([\w.]+)\s*\(/.exec(value)?.[1] : undefined;
       const construct = called && constructAdvice(called, EXPRESSION_SHAPES[of]);
+      const isAhead = typeof value === 'string' && isAheadText(value);
+      if (isAhead)
+        return this.#report(pointer, {
+          ...fault,
+          message: `This looks ahead: ${LOOKS_AHEAD}.`,
+          suggestion: BACK_ADVICE,
+        });
       const suggestion = compared ?? construct ?? expressionAdvice(of, value);
       return this.#report(pointer, meant === undefined ? { ...fault, suggestion } : fault);
     }
@@ -251,6 +259,7 @@ export class Structure {
     if (option !== undefined) return this.check(option, value, pointer, name);
     const numeric = number === undefined || number === null ? undefined : numericText(value);
     const isRepair = numeric !== undefined && numberIssue(number!, numeric) === undefined;
+    if (numeric !== undefined && !isRepair) return this.check(number!, numeric, pointer, name);
     return this.#mismatch(
       pointer,
       options.map(expected).join(' or '),

@@ -7,7 +7,7 @@ import { asCall } from './columns.ts';
 import { constructAdvice, kindAsOperator, kindMeant } from './foreignKinds.ts';
 import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './leafFaults.ts';
 import { callMeant, fieldMeant, MAX_RENAMES, operatorOfList } from './misplaced.ts';
-import { suggestionFor } from '../issues/nearest.ts';
+import { isNegated, suggestionFor } from '../issues/nearest.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
@@ -56,7 +56,9 @@ function missingTag(
   if (found !== undefined) return found;
   const names = [...options.keys()];
   const [only, ...others] =
-    findNearest === undefined ? [] : names.filter((name) => fitsShape(options.get(name)!, value, key));
+    findNearest === undefined
+      ? []
+      : names.filter((name) => !TRANSFORMING.has(name) && fitsShape(options.get(name)!, value, key));
   const fits = others.length === 0 ? only : undefined;
   const byOperator = fits === undefined ? kindOfOperator({ key, options }, value, pointer) : undefined;
   if (byOperator !== undefined) return byOperator;
@@ -68,6 +70,9 @@ function missingTag(
   };
   return fits === undefined ? { fault } : { fault, meant: withAnyTag(options.get(fits)!, key) };
 }
+
+/** Kinds that change what they hold, which members alone do not say: `item` may be what an author calls the condition. */
+const TRANSFORMING: ReadonlySet<string> = new Set(['not', 'percent_change']);
 
 /** A tag under another name: {"type": "limit"} for {"mode": "limit"}. */
 function misnamedTag(
@@ -153,11 +158,12 @@ function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string
   if (operator === undefined || !options.has(operator.kind)) return undefined;
   const { kind, op } = operator;
   const added = value.op === undefined ? ([{ op: 'add', path: pointerTo(pointer, 'op'), value: op }] as const) : [];
+  const isAgreed = value.op === undefined || value.op === op || operatorKind(String(value.op))?.op === op;
   const fault: Fault = {
     code: 'UNKNOWN_NODE_KIND',
     message: `There is no kind ${shown(tag)} here.`,
     suggestion: `Use kind "${kind}" with op "${op}".`,
-    patch: [{ op: 'replace', path: pointerTo(pointer, key), value: kind }, ...added],
+    patch: isAgreed ? [{ op: 'replace', path: pointerTo(pointer, key), value: kind }, ...added] : undefined,
   };
   return { fault };
 }
@@ -174,7 +180,7 @@ function kindOfOperator(
 ): TagFault | undefined {
   const [name, op] = ['op', 'operator'].map((one) => [one, value[one]] as const).find(([, one]) => one) ?? [];
   if (key !== 'kind' || name === undefined || typeof op !== 'string') return undefined;
-  if (tag !== undefined && kindMeant(tag, options)) return undefined;
+  if (tag !== undefined && (kindMeant(tag, options) || isNegated(tag))) return undefined;
   const joined = JOINED.get(op.toLowerCase());
   const kind = joined?.kind ?? operatorKind(op)?.kind;
   const fields = kind === undefined ? [] : [...(options.get(kind)?.fields.keys() ?? [])];

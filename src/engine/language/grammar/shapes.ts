@@ -196,23 +196,14 @@ function numberShape(def: Definition): NumberShape {
   return { type: 'number', isInteger, min, max, isMinExclusive };
 }
 
-/**
- * Why a number does not fit its place, as a predicate (`must be …`); undefined when it fits. `nearest` is what fits
- * there: a count without its sign, else the bound that is exceeded. A negative amount may be a rebate or a debt.
- */
-export function numberIssue(shape: NumberShape, value: number): { message: string; nearest?: number } | undefined {
+/** Why a number does not fit its place, as a predicate (`must be …`); undefined when it fits. */
+export function numberIssue(shape: NumberShape, value: number): { readonly message: string } | undefined {
   if (!Number.isFinite(value)) return { message: 'must be a finite number' };
   if (shape.isInteger && !Number.isInteger(value)) return { message: `must be a whole number, not ${value}` };
   const { min, max, isMinExclusive } = shape;
-  if (isMinExclusive ? value <= min : value < min) {
-    const isPositiveMeant = shape.isInteger && value < 0 && numberIssue(shape, -value) === undefined;
-    const bound = isMinExclusive ? undefined : min;
-    const nearest = isPositiveMeant ? -value : bound;
-    const message = `must be ${isMinExclusive ? 'above' : 'at least'} ${min}, not ${value}`;
-    return { message, ...(nearest !== undefined && { nearest }) };
-  }
-  if (value > max) return { message: `must be at most ${max}, not ${value}`, nearest: max };
-  return undefined;
+  if (isMinExclusive ? value <= min : value < min)
+    return { message: `must be ${isMinExclusive ? 'above' : 'at least'} ${min}, not ${value}` };
+  return value > max ? { message: `must be at most ${max}, not ${value}` } : undefined;
 }
 
 export const AST_SHAPE = shapeOf(StrategyAst) as ObjectShape;

@@ -42,14 +42,14 @@ const CHOICES: Synonyms = {
   position_entry_price: ['entry_price'],
   position_average_price: ['avg_price', 'average_price', 'position_avg_price', 'avg_entry_price'],
   position_bars_since_entry: ['bars_since_entry', 'bars_in_position', 'bars_in_trade', 'bars_held'],
-  position_unrealized_pnl: ['unrealized_pnl', 'open_pnl', 'profit'],
+  position_unrealized_pnl: ['unrealized_pnl', 'open_pnl'],
   position_unrealized_pnl_pct: ['unrealized_pnl_pct', 'open_pnl_pct', 'profit_pct', 'pnl_pct', 'pl_pct'],
   // Only where a cross stands: elsewhere, `above` is the operator gt.
   cross_up: ['up', 'above', 'over', 'upward', 'upwards', 'bullish'],
   cross_down: ['down', 'below', 'under', 'downward', 'downwards', 'bearish'],
   cross_any: ['any', 'both', 'either'],
   long: ['buy', 'bull', 'bullish', 'strategy.long'],
-  short: ['sell', 'bear', 'bearish', 'strategy.short'],
+  short: ['bear', 'bearish', 'strategy.short'],
   bullish: ['long', 'bull', 'buy'],
   bearish: ['short', 'bear', 'sell'],
   percent: ['pct', 'percentage'],
@@ -65,7 +65,7 @@ const CHOICES: Synonyms = {
     'portfolio_percent',
     'all_in',
   ],
-  risk_percent: ['risk', 'percent_risk', 'risk_pct', 'fixed_risk', 'fixed_fractional'],
+  risk_percent: ['percent_risk', 'risk_pct', 'fixed_fractional'],
   fixed_cash: ['cash', 'notional'],
   fixed: ['units', 'quantity', 'shares', 'contracts'],
   mon: ['monday'],
@@ -78,7 +78,8 @@ const CHOICES: Synonyms = {
   // Kinds.
   market: ['price', 'ohlc', 'ohlcv', 'candle'],
   const: ['constant', 'number', 'literal', 'value'],
-  shift: ['lag', 'ref', 'previous'],
+  // Not `ref`: in AmiBroker and MetaStock, it counts ahead.
+  shift: ['lag', 'previous'],
   state: ['position', 'account'],
   // In place of a condition, both must hold; of the sides of an exit, any may.
   all: ['every', 'both'],
@@ -191,11 +192,11 @@ const MEMBERS: Synonyms = {
   takeProfits: ['tp'],
   symbol: ['ticker', 'name', 'pair', 'asset'],
   instrument: ['signalInstrument'],
-  triggerPercent: ['percent', 'pct', 'target', 'profitPercent', 'profit'],
-  closePercent: ['close', 'percent', 'pct', 'portion', 'size', 'sizePercent', 'qty_percent'],
-  distancePercent: ['percent', 'pct', 'distance', 'trailPercent', 'callbackRate'],
+  triggerPercent: ['percent', 'pct', 'profitPercent'],
+  closePercent: ['percent', 'pct', 'sizePercent', 'qty_percent'],
+  distancePercent: ['percent', 'pct', 'trailPercent', 'callbackRate'],
   triggerR: ['r', 'rr', 'rMultiple', 'r_multiple', 'riskReward', 'risk_reward'],
-  activateAfterPercent: ['afterPercent', 'activateAfter', 'activationPercent', 'activation'],
+  activateAfterPercent: ['afterPercent', 'activationPercent'],
   multiplier: ['mult', 'factor', 'atr_multiplier', 'value'],
   period: ['length', 'timeperiod', 'window', 'lookback', 'periods'],
   bars: ['period', 'length', 'window', 'lookback', 'periods'],
@@ -255,6 +256,10 @@ const KIND_OF_OPERATOR: ReadonlyMap<string, string> = new Map([
 /** A word without the module in which another platform has it: `ta.sma`, `qtpylib.crossed_above`. */
 export const withoutModule = (word: string): string => word.slice(word.lastIndexOf('.') + 1);
 
+/** A field without what holds the bars elsewhere: `df.close`, not `SPY.close` or `next.close`. */
+export const withoutOwner = (word: string): string =>
+  word.replace(/^(?:self\.)?(?:bars?|candles?|data|df|dataframe|ohlcv?|self|strategy|ta|this)\./, '');
+
 /** The ways to look a word up: `crosses above` and `crossesAbove` are `crosses_above`. */
 function spellingsOf(word: string): string[] {
   const snake = word.replaceAll(/([a-z])([A-Z])/g, '$1_$2').replaceAll(/[\s-]+/g, '_');
@@ -288,9 +293,29 @@ export function synonymousOutput(indicator: string, word: string): string | unde
 export const synonymousIndicator = (word: string): string | undefined =>
   INDICATOR_MEANINGS.get(word.toLowerCase().replaceAll(/[\s-]/g, '_'))?.[0];
 
-/** The member among `names` that `word` is a synonym of. */
-export const synonymousMember = (word: string, names: readonly string[]): string | undefined =>
-  MEMBER_MEANINGS.get(word)?.find((name) => names.includes(name));
+/** Words for `value` and `price` that say a unit or a type themselves, and the modes and types that take it. */
+const TAGS_OF_WORDS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ...['quantity', 'units'].map((word) => [word, ['fixed']] as const),
+  ...['percent', 'pct'].map(
+    (word) =>
+      [word, ['percent', 'percent_equity', 'percent_balance', 'percent_position', 'volatility_target']] as const,
+  ),
+  ...['riskPct', 'risk_pct'].map((word) => [word, ['risk_percent']] as const),
+  ['amount', ['fixed', 'fixed_cash']],
+  ...['stopPrice', 'stop_price'].map((word) => [word, ['stop']] as const),
+  ...['limitPrice', 'limit_price'].map((word) => [word, ['limit']] as const),
+]);
+
+/**
+ * The member among `names` that `word` is a synonym of.
+ * @param tag the mode or type beside it: `quantity` is the value of `fixed`, and of nothing else
+ */
+export function synonymousMember(word: string, names: readonly string[], tag?: unknown): string | undefined {
+  const name = MEMBER_MEANINGS.get(word)?.find((one) => names.includes(one));
+  const isTagged = name === 'value' || name === 'price';
+  const tags = isTagged ? TAGS_OF_WORDS.get(word) : undefined;
+  return tags === undefined || tags.includes(tag as string) ? name : undefined;
+}
 
 /** The kind and operator that an operator written as a kind stands for: `crossover` is `cross` with `cross_up`. */
 export function operatorKind(word: string): { readonly kind: string; readonly op: string } | undefined {

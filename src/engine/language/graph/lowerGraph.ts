@@ -1,7 +1,7 @@
 // Lowering: from a SignalGraph to the StrategyAst that means the same, with the id and the place of every node.
 import type { Expression, StrategyAst } from '../grammar/ast.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { nearestName, suggestionFor } from '../issues/nearest.ts';
+import { nearestOwnName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import { GRAPH_SHAPE, type ExpressionType, type Shape } from '../grammar/shapes.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
@@ -194,7 +194,7 @@ export class Lowering {
   /** The details of a reference to no node: the nearest id, or the node that its word stands for. */
   #notFound(ref: string, of: ExpressionType, path: string) {
     const ids = this.#nodes.idsOf(of);
-    const nearest = nearestName(ref, ids.slice(0, MAX_COMPARED_IDS));
+    const nearest = nearestOwnName(ref, ids.slice(0, MAX_COMPARED_IDS));
     const message = `No node has the id ${shown(ref)}.`;
     const isWord = of === 'value' && nearest?.isCertain !== true && numericText(ref) === undefined;
     const meant = isWord ? expressionMeant('value', ref) : undefined;

@@ -4,10 +4,13 @@ import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
 /** The number that a string spells, with its thousands apart or not; undefined when it spells none. */
 export function numericText(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
+  if (THOUSANDS_OR_DECIMALS.test(value)) return undefined;
   const number = Number(GROUPED.test(value) ? value.replaceAll(/[^\d.+-]/g, '') : value);
   return Number.isFinite(number) ? number : undefined;
 }
 
+/** `1.500` is one and a half in English and fifteen hundred in German. */
+const THOUSANDS_OR_DECIMALS = /^\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*$/;
 /** `10,000`, `1,000,000.5`, `10 000`, `10_000` or `10'000`; `0,125` has a decimal comma. */
 const GROUPED = /^\s*[+-]?[1-9]\d{0,2}([, _'\u00a0\u202f])\d{3}(?:\1\d{3}){0,6}(?:\.\d{0,12})?\s*$/;
 
@@ -42,7 +45,7 @@ export function expected(shape: Shape): string {
 /** Examples of members whose types say too little. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   action: '{"side": "long", "sizing": {"mode": "percent_equity", "value": 100}}',
-  sizing: '{"mode": "percent_equity", "value": 100} for all of equity',
+  sizing: '{"mode": "fixed", "value": 10} for 10 units, or {"mode": "percent_equity", "value": 10} for 10 % of equity',
   order: '{"type": "market"}',
   stopLoss: '{"mode": "percent", "value": 2} for 2 %',
   takeProfits: '[{"triggerPercent": 4, "closePercent": 100}] for 4 %',

@@ -45,7 +45,31 @@ export function nearestName(word: string, candidates: Iterable<string>): Nearest
   // A prefix on a short name is a word of its own: `ha_close` is not `close`.
   const shorter = Math.min(wanted.length, plain(best).length);
   const allowed = shorter <= 2 ? 0 : shorter <= 5 ? 1 : 2;
-  return { name: best, isCertain: ties === 1 && bestDistance <= allowed };
+  return { name: best, isCertain: ties === 1 && bestDistance <= allowed && isSameSaid(wanted, plain(best)) };
+}
+
+/** Another number names another thing (`sma_200` is not `sma_100`), and a prefix may turn a word around (`nlte`). */
+function isSameSaid(wanted: string, meant: string): boolean {
+  if (wanted.replaceAll(/\D/g, '') !== meant.replaceAll(/\D/g, '')) return false;
+  const [longer, shorter] = wanted.length > meant.length ? [wanted, meant] : [meant, wanted];
+  return !longer.endsWith(shorter) || !NEGATIONS.has(longer.slice(0, longer.length - shorter.length));
+}
+const NEGATIONS: ReadonlySet<string> = new Set(['n', 'no', 'in', 'un', 'im', 'ir', 'il', 'de', 're', 'ex', 'a']);
+
+/** Whether a word says the opposite of what follows. */
+export const isNegated = (word: string): boolean =>
+  /^(?:is_?)?(?:not?|non|never|un|nor|neither)(?:[_\-. ]|(?=[A-Z]))/.test(word);
+
+/**
+ * The nearest of the names that an author made: they are often alike (`up_ma`, `dn_ma`), so that only one lost, added or
+ * swapped letter is certain.
+ */
+export function nearestOwnName(word: string, names: Iterable<string>): Nearest | undefined {
+  const nearest = nearestName(word, names);
+  if (nearest === undefined) return undefined;
+  const [wanted, meant] = [plain(word), plain(nearest.name)];
+  const isOtherLetter = wanted.length === meant.length && sortedLetters(wanted) !== sortedLetters(meant);
+  return { ...nearest, isCertain: nearest.isCertain && !isOtherLetter && editsBetween(wanted, meant) <= 1 };
 }
 
 /**
@@ -67,9 +91,14 @@ const withoutDoubles = (word: string): string => word.replaceAll(/(.)\1/g, '$1')
 function abbreviated(wanted: string, candidates: Iterable<string>): Nearest | undefined {
   if (wanted.length < MIN_ABBREVIATION) return undefined;
   const begun = [...new Set(candidates)].filter((candidate) => plain(candidate).startsWith(wanted));
-  return begun.length === 1 ? { name: begun[0], isCertain: true } : undefined;
+  return begun.length === 1
+    ? { name: begun[0], isCertain: isSameSaid(wanted, plain(begun[0])) && !leavesOutUnit(wanted, begun[0]) }
+    : undefined;
 }
 const MIN_ABBREVIATION = 3;
+/** `risk` may be an amount, and `distance` a price. */
+const leavesOutUnit = (wanted: string, name: string): boolean =>
+  /percent|cash|atr/.test(plain(name).slice(wanted.length));
 
 /** `Did you mean "x"?`, or else the possible words, as many as any enumeration of the language has. */
 export function suggestionFor(nearest: Pick<Nearest, 'name'> | undefined, candidates: readonly string[]): string {
