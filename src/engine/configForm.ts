@@ -90,8 +90,11 @@ interface Habit {
   readonly patch: readonly PatchOperation[];
 }
 
-/** Rates that authors write in place of a fee model are fractions of the notional up to this. */
-const MAX_PLAIN_RATE = 0.02;
+/**
+ * Rates that authors write in place of a fee model are fractions of the notional up to this: no exchange charges 0.005 %,
+ * and 0.02 is a usual fee in percent.
+ */
+const MAX_PLAIN_RATE = 0.005;
 const RANGE_ENDS: Readonly<Record<string, 'start' | 'end'>> = {
   start: 'start',
   from: 'start',
@@ -220,7 +223,8 @@ function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol 
   ) {
     const rate = Number((value / 100).toPrecision(12));
     const suggestion = `A rate is a fraction of the notional: write ${rate} for ${value} %.`;
-    return withPatch(suggestion, { op: 'replace', path, value: rate });
+    // From 1 on, it may be in basis points.
+    return value < 1 ? withPatch(suggestion, { op: 'replace', path, value: rate }) : { ...issue, suggestion };
   }
   const example = issue.patch === undefined ? valueAt(CONFIG_EXAMPLE, path) : undefined;
   if (example === undefined) return issue;

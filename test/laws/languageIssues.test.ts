@@ -213,8 +213,8 @@ function certainFaults(payload: Json): (() => void)[] {
     if (kind === 'cross' && typeof op === 'string') once(() => (object.op = op.replace('_', '')));
     if (kind === 'state' && typeof object.field === 'string' && object.field.length > 12)
       once(() => (object.field = (object.field as string).slice(0, 5) + (object.field as string).slice(6)));
-    if (typeof object.period === 'number' && kind === 'rolling') once(() => (object.period = 0));
-    if (typeof object.offset === 'number') once(() => (object.offset = -3));
+    if (typeof object.period === 'number' && kind === 'rolling') once(() => (object.period = String(object.period)));
+    if (typeof object.offset === 'number') once(() => (object.offset = String(object.offset)));
     if (typeof object.closePercent === 'number') once(() => (object.closePercent = String(object.closePercent)));
     if (kind === 'pivot') once(() => rename(object, 'pivotKind', 'pivot_kind'));
     if (kind === 'state_machine') once(() => rename(object, 'conflictPolicy', 'conflictPolcy'));

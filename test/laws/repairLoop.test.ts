@@ -31,7 +31,9 @@ function stepsOf({ code, path, suggestion = '', patch }: Issue): Operation[] {
   if (patch !== undefined) return structuredClone(patch) as Operation[];
   if (/^(Leave it out|Remove it)/.test(suggestion)) return [{ op: 'remove', path }];
   const example = /Example: (.+)\.$/.exec(suggestion)?.[1];
-  const word = /(?:Did you mean "([^"]+)"|Use (?:one of |at least )?"?([^\s,"]+?)"?(?:[.,]|\s|$))/.exec(suggestion);
+  const word = /(?:Did you mean "([^"]+)"|Use (?:one of |at least |at most )?"?([^\s,"]+?)"?(?:[.,]|\s|$))/.exec(
+    suggestion,
+  );
   const spelled = example ?? word?.[1] ?? word?.[2];
   if (spelled === undefined) return [];
   const value = example !== undefined ? (JSON.parse(example) as unknown) : spelledValue(spelled);

@@ -111,7 +111,7 @@ describe('a patch repairs', () => {
     ['a resolution of QuantConnect', strategyOf(above, { resolution: 'Daily' }), { defaults: { timeframe: '1d' } }],
     [
       'a reward for the risk',
-      strategyOf(above, { risk: { stopLoss: { mode: 'percent', value: 5 }, takeProfits: [{ rr: 2, size: 100 }] } }),
+      strategyOf(above, { risk: { stopLoss: { mode: 'percent', value: 5 }, takeProfits: [{ rr: 2, close: 100 }] } }),
       { risk: { takeProfits: [{ triggerR: 2, closePercent: 100 }] } },
     ],
     [

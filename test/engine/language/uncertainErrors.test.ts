@@ -2,7 +2,7 @@
 // that must be reported once.
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
-import { above, close, five, sma, strategyOf, type Body } from './strategyBodies.ts';
+import { above, close, five, sma, strategyOf, type Body, type Json } from './strategyBodies.ts';
 
 const check = (body: Body) => checkStrategy(body);
 
@@ -36,19 +36,34 @@ describe('what was meant is not certain, so that there is advice and no patch, f
   });
 });
 
-it('a negative count of bars or multiplier is repaired by the positive one', () => {
-  const band = { kind: 'indicator', indicator: 'supertrend', args: { length: -7, multiplier: -2.5 } };
-  const trigger = { ...above, left: { ...close, offset: -1 }, right: { ...band, output: 'supertrend' } };
-  const risk = { timeStop: { maxBars: -9 } };
-  const { issues } = check(strategyOf(trigger, { risk }));
-  const repairs = issues.map(({ path, patch: [step] = [] }) => [path.split('/').at(-1), step?.path === path && step]);
-  expect(Object.fromEntries(repairs)).toMatchObject({
-    offset: { op: 'replace', value: 1 },
-    length: { op: 'replace', value: 7 },
-    multiplier: { op: 'replace', value: 2.5 },
-    maxBars: { op: 'replace', value: 9 },
+describe('a number that would read a later bar is refused with the reason and without a patch:', () => {
+  const read = (left: Json): Body => strategyOf({ ...above, left });
+  it.each<[string, Body]>([
+    ['an offset', read({ ...close, offset: -1 })],
+    ['an offset as a text', read({ ...close, offset: '-1' })],
+    ['an offset of a shift', read({ kind: 'shift', source: close, offset: -1 })],
+    ['the bars of a change', read({ kind: 'percent_change', source: close, bars: -1 })],
+    ['an occurrence', read({ kind: 'value_when', value: close, when: above, occurrence: -1 })],
+    ['a member', read({ ...close, lookahead: true })],
+    ['a text', read('close[-1]' as never)],
+    ['a kind', read({ kind: 'lead', source: close, offset: 1 })],
+  ])('%s', (_what, body) => {
+    const { issues } = check(body);
+    const told = issues.map(({ message, suggestion }) => `${message} ${suggestion}`);
+    expect(told.filter((text) => text.includes('would read a price that is not yet known'))).toHaveLength(1);
+    expect(issues.filter(({ patch }) => patch !== undefined)).toEqual([]);
   });
-  expect(repairs).toHaveLength(4);
+});
+
+it('a count of bars or a multiplier with a sign has no patch', () => {
+  const band = { kind: 'indicator', indicator: 'supertrend', args: { length: -7, multiplier: -2.5 } };
+  const trigger = { ...above, right: { ...band, output: 'supertrend' } };
+  const { issues } = check(strategyOf(trigger, { risk: { timeStop: { maxBars: -9 } } }));
+  expect(issues.map(({ path, patch }) => [path.split('/').at(-1), patch])).toEqual([
+    ['maxBars', undefined],
+    ['length', undefined],
+    ['multiplier', undefined],
+  ]);
 });
 
 describe('one fault is one issue:', () => {

@@ -67,10 +67,9 @@ export function misspelledMembers(
   const written = new Map<string, string>();
   if (findNearest === undefined) return written;
   const names = [...shape.fields.keys()];
-  const tag = [value.mode, value.type, value.kind].find((one) => typeof one === 'string');
   for (const word of unknown.slice(0, MAX_RENAMES)) {
     const isFree = (name: string): boolean => value[name] === undefined && !written.has(name);
-    const synonym = synonymousMember(word, names.filter(isFree), tag);
+    const synonym = synonymousMember(word, names.filter(isFree), value);
     // Compared with all names: what is nearest to one that is given already is not another one.
     const nearest = synonym === undefined ? findNearest(word, names) : { name: synonym, isCertain: true };
     if (nearest?.isCertain === true && isFree(nearest.name)) written.set(nearest.name, word);

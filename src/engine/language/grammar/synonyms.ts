@@ -193,7 +193,7 @@ const MEMBERS: Synonyms = {
   symbol: ['ticker', 'name', 'pair', 'asset'],
   instrument: ['signalInstrument'],
   triggerPercent: ['percent', 'pct', 'profitPercent'],
-  closePercent: ['percent', 'pct', 'sizePercent', 'qty_percent'],
+  closePercent: ['close', 'percent', 'pct', 'portion', 'sizePercent', 'qty_percent'],
   distancePercent: ['percent', 'pct', 'trailPercent', 'callbackRate'],
   triggerR: ['r', 'rr', 'rMultiple', 'r_multiple', 'riskReward', 'risk_reward'],
   activateAfterPercent: ['afterPercent', 'activationPercent'],
@@ -306,15 +306,25 @@ const TAGS_OF_WORDS: ReadonlyMap<string, readonly string[]> = new Map<string, re
   ...['limitPrice', 'limit_price'].map((word) => [word, ['limit']] as const),
 ]);
 
+/** Words for a share to close that may be a fraction: `portion: 1` is all of it, or 1 %. */
+const SHARES: ReadonlySet<string> = new Set(['close', 'portion']);
+
 /**
  * The member among `names` that `word` is a synonym of.
- * @param tag the mode or type beside it: `quantity` is the value of `fixed`, and of nothing else
+ * @param owner the object that has it, whose mode or type must agree: `quantity` is the value of `fixed` alone
  */
-export function synonymousMember(word: string, names: readonly string[], tag?: unknown): string | undefined {
+export function synonymousMember(
+  word: string,
+  names: readonly string[],
+  owner?: Readonly<Record<string, unknown>>,
+): string | undefined {
   const name = MEMBER_MEANINGS.get(word)?.find((one) => names.includes(one));
-  const isTagged = name === 'value' || name === 'price';
-  const tags = isTagged ? TAGS_OF_WORDS.get(word) : undefined;
-  return tags === undefined || tags.includes(tag as string) ? name : undefined;
+  if (owner === undefined || name === undefined) return name;
+  if (name === 'closePercent' && SHARES.has(word) && !(Number(owner[word]) > 1)) return undefined;
+  const tags = name === 'value' || name === 'price' ? TAGS_OF_WORDS.get(word) : undefined;
+  const tag = String(owner.mode ?? owner.type ?? owner.kind);
+  const isAgreed = (one: string): boolean => one === tag || CHOICE_MEANINGS.get(tag)?.includes(one) === true;
+  return tags === undefined || tags.some(isAgreed) ? name : undefined;
 }
 
 /** The kind and operator that an operator written as a kind stands for: `crossover` is `cross` with `cross_up`. */

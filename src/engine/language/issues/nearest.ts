@@ -61,15 +61,19 @@ export const isNegated = (word: string): boolean =>
   /^(?:is_?)?(?:not?|non|never|un|nor|neither)(?:[_\-. ]|(?=[A-Z]))/.test(word);
 
 /**
- * The nearest of the names that an author made: they are often alike (`up_ma`, `dn_ma`), so that only one lost, added or
- * swapped letter is certain.
+ * The nearest of the names that an author made. They are often alike (`up_ma` and `dn_ma`, `fast_ma` and `last_ma`,
+ * `level_a` and `level_b`), so that only one edit is certain, and another letter only within a longer name.
  */
 export function nearestOwnName(word: string, names: Iterable<string>): Nearest | undefined {
   const nearest = nearestName(word, names);
   if (nearest === undefined) return undefined;
   const [wanted, meant] = [plain(word), plain(nearest.name)];
-  const isOtherLetter = wanted.length === meant.length && sortedLetters(wanted) !== sortedLetters(meant);
-  return { ...nearest, isCertain: nearest.isCertain && !isOtherLetter && editsBetween(wanted, meant) <= 1 };
+  const isWithin = meant.length >= 6 && wanted[0] === meant[0] && wanted.at(-1) === meant.at(-1);
+  const hasItsLetters = wanted.length !== meant.length || sortedLetters(wanted) === sortedLetters(meant);
+  return {
+    ...nearest,
+    isCertain: nearest.isCertain && editsBetween(wanted, meant) <= 1 && (hasItsLetters || isWithin),
+  };
 }
 
 /**

@@ -105,7 +105,7 @@ function numbersIn({ strategyAst, signalGraph }: Container): string[] {
   return numbers;
 }
 
-/** The one number whose pointer has the same names in the same order, whatever the indexes and however it begins. */
+/** The one number whose pointer has the same names in the same order, however it begins and whether or not it counts. */
 function repairOf(pointer: string, numbers: readonly string[]): Omit<IssueDetails, 'message'> {
   const namesOf = (text: string): string =>
     text
@@ -119,8 +119,16 @@ function repairOf(pointer: string, numbers: readonly string[]): Omit<IssueDetail
     return { suggestion: `Point to a number of the payload as it was sent, such as ${example}.` };
   }
   const [found] = alike;
-  return {
-    suggestion: `Did you mean "${found}"?`,
-    patch: [{ op: 'move', from: placeOf(pointer), path: placeOf(found) }],
-  };
+  const suggestion = `Did you mean "${found}"?`;
+  // Another index is another rule; the first of a list that is none, or of one that is not counted, is the same.
+  const indexesOf = (text: string): string =>
+    text
+      .split('/')
+      .filter((each) => /^\d+$/.test(each))
+      .join();
+  const given = indexesOf(pointer);
+  const isSame = given === '' || given === indexesOf(found) || (/^0(?:,0)*$/.test(given) && indexesOf(found) === '');
+  return isSame
+    ? { suggestion, patch: [{ op: 'move', from: placeOf(pointer), path: placeOf(found) }] }
+    : { suggestion };
 }
