@@ -74,7 +74,9 @@ def write(symbol, timeframe, rows, source, path, base, quote):
         "sha256": hashlib.sha256(packed).hexdigest(), "csvSha256": hashlib.sha256(text).hexdigest(),
         "source": {**source, "path": path},
         "instrument": {
-            "base": base, "quote": quote, "tickSize": None, "qtyStep": 1e-8, "minNotional": 0, "tradesAllDay": False,
+            "base": base, "quote": quote, "tickSize": None, "qtyStep": 1e-8, "minNotional": 0,
+            # Currencies also trade on Sunday evenings, UTC days of their own: their days per year are counted.
+            **({} if timeframe == "1h" else {"tradesAllDay": False}),
         },
     }
 

@@ -90,7 +90,7 @@ function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void
     `Timeframe ${isTimeframeInferred ? 'inferred from the bars' : 'as given'}. Times from ${columnName(time.column)} ` +
       `(${time.unit}, ${zoneText(time.zone)}) are the ${time.is} of each bar.`,
   );
-  const other = periods === 365 ? 252 : 365;
+  const other = periods === 252 ? 365 : 252;
   printLine(
     `${periods} periods per year, ${reason}. --instrument ${quotedJson(`{"periodsPerYear":${other}}`)} would ` +
       `annualize by ${other}.`,

@@ -6,6 +6,8 @@ export interface Calendar {
   /** true: 365 periods per year, false: 252. */
   readonly tradesAllDay: boolean;
   readonly basis: CalendarBasis;
+  /** The UTC days with bars per year of data, rounded; absent: stated, or too little data to count. */
+  readonly daysPerYear?: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -25,12 +27,46 @@ const SATURDAY = 6;
 const SUNDAY = 0;
 
 /**
+ * Less than half a year shows the week and not the year: holidays come in clusters.
+ */
+const MIN_COUNTED_DAYS = 182;
+/** No market closes longer for its holidays; what is absent for longer is not data. */
+const LONGEST_HOLIDAYS_DAYS = 14;
+const DAYS_PER_YEAR = 365.25;
+/** Days per year this near to the usual numbers are theirs: holidays and outages make the difference. */
+const USUAL = { numbers: [252, 365], tolerance: 0.03 } as const;
+
+/** How often a market trades, and on how many days per year of data. */
+export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): Calendar {
+  const days = tradedDays(time);
+  const calendar = inferWeek(time, days, timeframe);
+  const daysPerYear = countDaysPerYear(days);
+  return daysPerYear === undefined ? calendar : { ...calendar, daysPerYear };
+}
+
+/**
+ * UTC days with bars per year of data, rounded to a usual number or to a whole one; undefined: too little data. Data is
+ * what lies between the first and the last day, less gaps of more than two weeks.
+ */
+function countDaysPerYear(days: readonly number[]): number | undefined {
+  let covered = 0;
+  for (let at = 1; at < days.length; at++) {
+    const step = days[at] - days[at - 1];
+    covered += step - 1 > LONGEST_HOLIDAYS_DAYS ? 1 : step;
+  }
+  if (covered < MIN_COUNTED_DAYS) return undefined;
+  // Steps from day to day over the time that they take: the day on which the data ends does not weigh.
+  const perYear = ((days.length - 1) / covered) * DAYS_PER_YEAR;
+  const usual = USUAL.numbers.find((number) => Math.abs(perYear / number - 1) <= USUAL.tolerance);
+  return usual ?? Math.round(perYear);
+}
+
+/**
  * Days are those of UTC. A market closes on a weekday that is absent more often than traded, whichever it is (Saturday
  * for currencies, Friday and Saturday in Riyadh). With less than a week of bars the weekend decides, then the
  * nights. A market without evidence is assumed to trade always.
  */
-export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): Calendar {
-  const days = tradedDays(time);
+function inferWeek(time: Float64Array, days: readonly number[], timeframe: StoredTimeframe): Calendar {
   const { traded, skipped } = countWeekdays(days);
   if (skipped.some((count, weekday) => count > traded[weekday])) return { tradesAllDay: false, basis: 'closed_days' };
   const tradesWeekends = traded[SATURDAY] > 0 && traded[SUNDAY] > 0;

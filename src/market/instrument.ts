@@ -1,6 +1,7 @@
 // Instruments: the metadata of a symbol, from stated fields, from the bars, and from defaults.
 import { z } from 'zod';
 import type { Instrument } from '../engine/bars/bars.ts';
+import { periodsPerYear } from '../engine/bars/periodsPerYear.ts';
 import type { Calendar } from './calendar.ts';
 import { refuse } from './importError.ts';
 
@@ -34,7 +35,11 @@ const DEFAULT_QTY_STEP = 1e-8;
 export function makeInstrument(symbol: string, given: InstrumentFields = {}, calendar?: Calendar): Instrument {
   checkSymbol(symbol);
   const stated = statedCalendar(given);
-  const { tradesAllDay, basis } = stated ?? calendar ?? { tradesAllDay: true, basis: undefined };
+  const known = stated ?? calendar;
+  const tradesAllDay = known?.tradesAllDay ?? true;
+  const counted = known?.daysPerYear;
+  const isOther = counted !== undefined && counted !== periodsPerYear({ tradesAllDay });
+  const basis = isOther ? 'counted_days' : known?.basis;
   const guess = guessPair(symbol);
   return {
     symbol,
@@ -45,6 +50,7 @@ export function makeInstrument(symbol: string, given: InstrumentFields = {}, cal
     minNotional: given.minNotional ?? 0,
     tradesAllDay,
     ...(basis && { calendarBasis: basis }),
+    ...(isOther && { periodsPerYear: counted }),
     synthetic: symbol.startsWith(SYNTHETIC_PREFIX),
   };
 }
@@ -61,20 +67,26 @@ export function updateInstrument(known: Instrument, given: InstrumentFields, cal
   const kept = { base, quote, tickSize, qtyStep, minNotional };
   const keptCalendar = calendarBasis === 'given' && statedCalendar(given) === null ? { tradesAllDay } : {};
   // A short file must not undo what a longer one showed.
-  const shown = calendar.basis === 'assumed' ? { tradesAllDay, basis: calendarBasis } : calendar;
-  return makeInstrument(symbol, { ...kept, ...keptCalendar, ...given }, shown);
+  const isShown = calendar.basis !== 'assumed' || calendar.daysPerYear !== undefined;
+  const shown = isShown ? calendar : { tradesAllDay, basis: calendarBasis };
+  const daysPerYear = calendar.daysPerYear ?? known.periodsPerYear;
+  return makeInstrument(
+    symbol,
+    { ...kept, ...keptCalendar, ...given },
+    { ...shown, ...(daysPerYear !== undefined && { daysPerYear }) },
+  );
 }
 
 /** @throws MarketDataError INSTRUMENT_INVALID */
-function statedCalendar({ tradesAllDay, periodsPerYear }: InstrumentFields): Calendar | null {
-  if (tradesAllDay === undefined && periodsPerYear === undefined) return null;
-  if (tradesAllDay !== undefined && periodsPerYear !== undefined && tradesAllDay !== (periodsPerYear === 365))
+function statedCalendar({ tradesAllDay, periodsPerYear: periods }: InstrumentFields): Calendar | null {
+  if (tradesAllDay === undefined && periods === undefined) return null;
+  if (tradesAllDay !== undefined && periods !== undefined && tradesAllDay !== (periods === 365))
     refuse(
       'INSTRUMENT_INVALID',
-      `tradesAllDay ${tradesAllDay} and periodsPerYear ${periodsPerYear} contradict each other: a market ` +
+      `tradesAllDay ${tradesAllDay} and periodsPerYear ${periods} contradict each other: a market ` +
         `that trades all day has 365 periods per year, any other 252. Give one of them.`,
     );
-  return { tradesAllDay: tradesAllDay ?? periodsPerYear === 365, basis: 'given' };
+  return { tradesAllDay: tradesAllDay ?? periods === 365, basis: 'given' };
 }
 
 /**

@@ -26,6 +26,10 @@ beforeAll(async () => {
   };
   await writeFile(join(folder, 'strategy.json'), JSON.stringify(strategyAst));
   await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+  const currency = { ...config, timeframe: '1h', signalInstrument: { symbol: 'EURUSD' } };
+  await writeFile(join(folder, 'EURUSD.json'), JSON.stringify(currency));
+  const range = { start: '2017-03-01', end: '2017-04-01' };
+  await writeFile(join(folder, 'EURUSD-march.json'), JSON.stringify({ ...currency, range }));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -33,8 +37,9 @@ interface Result {
   readonly sharpeRatio: number;
   readonly conventions: { readonly periodsPerYear: number; readonly periodsPerYearReason: string };
 }
-async function backtest(...args: readonly string[]): Promise<Result> {
-  const inputs = ['--strategy', join(folder, 'strategy.json'), '--config', join(folder, 'config.json')];
+const backtest = (...args: readonly string[]): Promise<Result> => backtestOf('config.json', ...args);
+async function backtestOf(config: string, ...args: readonly string[]): Promise<Result> {
+  const inputs = ['--strategy', join(folder, 'strategy.json'), '--config', join(folder, config)];
   const { code, stdout, stderr } = await callCommand(['backtest', ...inputs, ...args, '--json']);
   if (code !== 0) throw new Error(stderr);
   return (JSON.parse(stdout) as { summaryJson: Result }).summaryJson;
@@ -52,4 +57,19 @@ it('annualizes a stock’s bars from a file by 252, as in the catalog, unless to
   const stated = await backtest(...bars, '--instrument', '{"tradesAllDay":true}');
   expect(stated.conventions).toMatchObject({ periodsPerYear: 365, periodsPerYearReason: 'stated for the instrument' });
   expect(stated.sharpeRatio).toBeCloseTo(fromFile.sharpeRatio * Math.sqrt(365 / 252), 9);
+});
+
+it('annualizes a currency by the UTC days that have bars, Sunday evenings included, for every range', async () => {
+  const counted = {
+    periodsPerYear: 314,
+    periodsPerYearReason: 'counted in the bars: the UTC days that have some, per year of data',
+  };
+  const whole = await backtestOf('EURUSD.json');
+  expect(whole.conventions).toMatchObject(counted);
+  expect((await backtestOf('EURUSD-march.json')).conventions).toMatchObject(counted);
+  const bars = ['--bars', join(SHIPPED_FOLDER, 'EURUSD-1h.csv.gz')];
+  expect((await backtestOf('EURUSD.json', ...bars)).sharpeRatio).toBe(whole.sharpeRatio);
+  const stated = await backtestOf('EURUSD.json', ...bars, '--instrument', '{"periodsPerYear":252}');
+  expect(stated.conventions.periodsPerYear).toBe(252);
+  expect(whole.sharpeRatio).toBeCloseTo(stated.sharpeRatio * Math.sqrt(314 / 252), 9);
 });

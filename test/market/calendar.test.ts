@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
+import { periodsPerYear } from '../../src/engine/bars/periodsPerYear.ts';
 import { inferCalendar } from '../../src/market/calendar.ts';
 import { makeInstrument, updateInstrument } from '../../src/market/instrument.ts';
 import { openShippedData, SHIPPED_FOLDER } from '../../src/market/shipped.ts';
@@ -80,7 +81,28 @@ describe('the inference of a market’s calendar', () => {
     ],
   ];
   it.each(cases)('infers it %s', (_, time, timeframe, tradesAllDay, basis) => {
-    expect(inferCalendar(time, timeframe)).toEqual({ tradesAllDay, basis });
+    expect(inferCalendar(time, timeframe)).toMatchObject({ tradesAllDay, basis });
+  });
+
+  const isGap = (day: number): boolean => day >= 100 && day < 160;
+  it.each<[string, Float64Array, StoredTimeframe, number | undefined]>([
+    ['currencies by the hour, whose Sunday evenings are days', opens('1h', 728, isCurrencyHour), '1h', 313],
+    ['currencies by the day', opens('1d', 728, isWeekday), '1d', 261],
+    [
+      'stocks with their holidays',
+      opens('1d', 728, (weekday, _, day) => isWeekday(weekday) && day % 40 > 0),
+      '1d',
+      252,
+    ],
+    ['coins', opens('1d', 400, () => true), '1d', 365],
+    ['coins with outages', opens('1d', 400, (_weekday, _hour, day) => day % 50 > 0), '1d', 365],
+    ['a market that trades once a week', opens('1d', 728, (weekday) => weekday === 1), '1d', 52],
+    ['data with a hole of two months', opens('1d', 728, (_weekday, _hour, day) => !isGap(day)), '1d', 365],
+    ['less than half a year', opens('1h', 180, isCurrencyHour), '1h', undefined],
+    ['a single bar', Float64Array.of(MONDAY), '1d', undefined],
+    ['two days a year apart', Float64Array.of(MONDAY, MONDAY + 365 * DAY), '1d', undefined],
+  ])('counts the days per year of %s', (_, time, timeframe, days) => {
+    expect(inferCalendar(time, timeframe).daysPerYear).toBe(days);
   });
 
   it('needs more bars for a coin whose exchange was down for an evening', () => {
@@ -93,12 +115,14 @@ describe('the inference of a market’s calendar', () => {
     for (const entry of await (await openShippedData()).list()) {
       const file = join(SHIPPED_FOLDER, `${entry.symbol}-${entry.timeframe}.csv.gz`);
       const { instrument } = (await readBarsFile(file)).meta;
+      const isCurrency = entry.symbol === 'EURUSD';
       expect([entry.symbol, instrument.tradesAllDay, instrument.calendarBasis]).toEqual([
         entry.symbol,
         false,
-        'closed_days',
+        isCurrency ? 'counted_days' : 'closed_days',
       ]);
-      expect(entry.instrument.calendarBasis).toBe('given');
+      expect(periodsPerYear(entry.instrument)).toBe(periodsPerYear(instrument));
+      expect(entry.instrument.calendarBasis).toBe(isCurrency ? 'counted_days' : 'given');
     }
   });
 });
@@ -127,6 +151,23 @@ describe('a calendar that an instrument states', () => {
     const guessed = makeInstrument('SPY', {}, assumed);
     expect(updateInstrument(guessed, {}, closed)).toMatchObject({ tradesAllDay: false, calendarBasis: 'closed_days' });
     expect(updateInstrument(makeInstrument('SPY', {}, closed), {}, assumed)).toMatchObject({ tradesAllDay: false });
+  });
+
+  it('overrides the days that were counted, which a short file does not undo', () => {
+    const counted = { ...closed, daysPerYear: 314 };
+    const currency = makeInstrument('EURUSD', {}, counted);
+    expect(currency).toMatchObject({ periodsPerYear: 314, calendarBasis: 'counted_days' });
+    expect(periodsPerYear(updateInstrument(currency, {}, closed))).toBe(314);
+    expect(periodsPerYear(updateInstrument(currency, {}, assumed))).toBe(314);
+    expect(updateInstrument(currency, {}, { ...closed, daysPerYear: 252 })).toEqual(
+      makeInstrument('EURUSD', {}, closed),
+    );
+    for (const stated of [{ tradesAllDay: false }, { periodsPerYear: 252 as const }]) {
+      expect(periodsPerYear(makeInstrument('EURUSD', stated, counted))).toBe(252);
+      expect(periodsPerYear(updateInstrument(currency, stated, counted))).toBe(252);
+    }
+    const stated = makeInstrument('EURUSD', { periodsPerYear: 252 }, counted);
+    expect(periodsPerYear(updateInstrument(stated, {}, counted))).toBe(252);
   });
 
   it('is not read from the default of an old snapshot', () => {

@@ -128,10 +128,22 @@ export function parseSnapshotAbout(metadata: ReadonlyMap<string, string>): Snaps
 /** Members in a fixed order: the text is part of what is hashed. */
 function describe({ symbol, timeframe, instrument }: SnapshotAbout): string {
   const { base, quote, tickSize, qtyStep, minNotional, tradesAllDay, synthetic, calendarBasis } = instrument;
+  const { periodsPerYear } = instrument;
   return JSON.stringify({
     symbol,
     timeframe,
-    instrument: { symbol, base, quote, tickSize, qtyStep, minNotional, tradesAllDay, synthetic, calendarBasis },
+    instrument: {
+      symbol,
+      base,
+      quote,
+      tickSize,
+      qtyStep,
+      minNotional,
+      tradesAllDay,
+      synthetic,
+      calendarBasis,
+      periodsPerYear,
+    },
   });
 }
 

@@ -51,9 +51,10 @@ export interface Bars {
 }
 
 /**
- * Where `tradesAllDay` comes from: stated, inferred from the bars, or assumed where there are too few bars to show it.
+ * Where the periods per year come from: stated, inferred from the bars, or assumed where there are too few bars to show
+ * them.
  */
-export type CalendarBasis = 'given' | 'traded_every_day' | 'closed_days' | 'closed_nights' | 'assumed';
+export type CalendarBasis = 'given' | 'traded_every_day' | 'closed_days' | 'closed_nights' | 'counted_days' | 'assumed';
 
 /** What is known about a traded instrument. */
 export interface Instrument {
@@ -65,8 +66,10 @@ export interface Instrument {
   /** 0: quantities are not rounded. */
   readonly qtyStep: number;
   readonly minNotional: number;
-  /** true: 365 periods per year, false: 252. */
+  /** true: 365 periods per year, false: 252, unless `periodsPerYear` is another number. */
   readonly tradesAllDay: boolean;
+  /** The UTC days with bars per year of data, where those are neither about 252 nor about 365. */
+  readonly periodsPerYear?: number;
   /** Absent in snapshots that were written before it existed. */
   readonly calendarBasis?: CalendarBasis;
   readonly synthetic: boolean;

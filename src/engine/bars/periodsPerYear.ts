@@ -7,8 +7,11 @@ const ALL_DAYS = 365;
 const TRADING_DAYS = 252;
 
 /** The days per year by which daily statistics of the instrument are annualized (semantics §5.1). */
-export function periodsPerYear({ tradesAllDay }: Pick<Instrument, 'tradesAllDay'>): 365 | 252 {
-  return tradesAllDay ? ALL_DAYS : TRADING_DAYS;
+export function periodsPerYear({
+  tradesAllDay,
+  periodsPerYear: counted,
+}: Pick<Instrument, 'tradesAllDay' | 'periodsPerYear'>): number {
+  return counted ?? (tradesAllDay ? ALL_DAYS : TRADING_DAYS);
 }
 
 const REASONS: Readonly<Record<CalendarBasis, string>> = {
@@ -16,6 +19,7 @@ const REASONS: Readonly<Record<CalendarBasis, string>> = {
   traded_every_day: 'inferred from the bars, which trade on every day of the week',
   closed_days: 'inferred from the bars, which leave out the same days of every week',
   closed_nights: 'inferred from the bars, which leave out several hours of every day',
+  counted_days: 'counted in the bars: the UTC days that have some, per year of data',
   assumed: 'assumed, because the bars are too few to show whether the market closes',
 };
 

@@ -88,7 +88,7 @@ function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
 const barsPerYearOf = new WeakMap<Float64Array, number>();
 
 /**
- * Periods per year (365 or 252) × the median number of bars of a UTC day that has bars (semantics §4.3); kept per
+ * Periods per year × the median number of bars of a UTC day that has bars (semantics §4.3); kept per
  * snapshot.
  */
 function barsPerYear(bars: Bars, instrument: Instrument): number {

@@ -49,7 +49,7 @@ function unrounded(input: SizingInput): number {
 }
 
 /** Periods a year × the median number of bars of a UTC day that has bars. */
-function barsPerYear({ time }: Bars, { tradesAllDay }: Instrument): number {
+function barsPerYear({ time }: Bars, { tradesAllDay, periodsPerYear }: Instrument): number {
   const days = new Map<number, number>();
   for (const open of time) {
     const day = Math.floor(open / 86_400_000);
@@ -58,5 +58,5 @@ function barsPerYear({ time }: Bars, { tradesAllDay }: Instrument): number {
   const counts = [...days.values()].toSorted((a, b) => a - b);
   const middle = counts.length >> 1;
   const median = counts.length % 2 === 1 ? counts[middle] : (counts[middle - 1] + counts[middle]) / 2;
-  return (tradesAllDay ? 365 : 252) * median;
+  return (periodsPerYear ?? (tradesAllDay ? 365 : 252)) * median;
 }
