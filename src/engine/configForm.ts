@@ -91,8 +91,8 @@ interface Habit {
 }
 
 /**
- * Rates that authors write in place of a fee model are fractions of the notional up to this: no exchange charges 0.005 %,
- * and 0.02 is a usual fee in percent.
+ * Rates that authors write in place of a fee model are fractions of the notional up to this: no exchange charges
+ * 0.005 %, and 0.02 is a usual fee in percent.
  */
 const MAX_PLAIN_RATE = 0.005;
 const RANGE_ENDS: Readonly<Record<string, 'start' | 'end'>> = {

@@ -140,8 +140,17 @@ function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined):
     );
   const found = STORED_TIMEFRAMES.find((timeframe) => TIMEFRAME_MS[timeframe] === step);
   // In a shuffled file the steps say nothing about the timeframe.
-  if (found === undefined && !isSorted(times, 1) && !isSorted(times, -1))
+  if (found === undefined && !isSorted(times, 1) && !isSorted(times, -1)) {
+    const firsts = firstRows(times);
+    const again = times.findIndex((time, row) => firsts.get(time) !== row);
+    if (again !== -1)
+      refuse(
+        'TIME_DUPLICATE',
+        `The time ${iso(times[again])} appears twice, in rows ${firsts.get(times[again])! + 1} and ${again + 1}. ` +
+          'Leave out one of the rows, and write the rows in the order of their times, oldest first.',
+      );
     refuse('TIME_UNSORTED', 'The rows are not in the order of their times. Sort them by time, oldest first.');
+  }
   return (
     found ??
     refuse(
@@ -163,18 +172,30 @@ function isSorted(time: Float64Array, direction: 1 | -1): boolean {
   return true;
 }
 
+/** The first row of each time. */
+function firstRows(times: Float64Array): ReadonlyMap<number, number> {
+  const firsts = new Map<number, number>();
+  times.forEach((time, row) => {
+    if (!firsts.has(time)) firsts.set(time, row);
+  });
+  return firsts;
+}
+
 function checkOrder(time: Float64Array, timeframe: StoredTimeframe, isReversed: boolean, refusals: RefusalList): void {
   const stepMs = TIMEFRAME_MS[timeframe];
+  // Rows in order repeat a time only next to each other.
+  const firsts = isSorted(time, isReversed ? -1 : 1) ? null : firstRows(time);
   for (let row = 1; row < time.length; row++) {
     const step = isReversed ? time[row - 1] - time[row] : time[row] - time[row - 1];
-    if (step > 0 && step % stepMs === 0) continue;
+    const first = firsts?.get(time[row]) ?? row;
+    if (first === row && step > 0 && step % stepMs === 0) continue;
     const at = `${iso(time[row])} after ${iso(time[row - 1])}`;
-    if (step === 0)
+    if (step === 0 || first < row)
       refusals.add(
         'TIME_DUPLICATE',
         row,
-        `the time ${iso(time[row])} appears twice; leave out one of the rows, or write local times with their UTC ` +
-          'offset, since an hour repeats when clocks are set back',
+        `the time ${iso(time[row])} appears twice${step === 0 ? '' : `, first in row ${first + 1}`}; leave out one ` +
+          'of the rows, or write local times with their UTC offset, since an hour repeats when clocks are set back',
       );
     else if (step < 0) refusals.add('TIME_UNSORTED', row, `${at}: sort the rows by time, oldest first`);
     else {

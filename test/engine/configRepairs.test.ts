@@ -10,7 +10,6 @@ const tiers = (takerRate: unknown) => [{ minCumulativeNotional: 0, makerRate: 0,
 describe('a config has no patch for', () => {
   it.each<[string, unknown]>([
     ['a rate that may be in percent', withFees(0.02)],
-    ['rates that may be in percent', withFees({ maker: 0.01, taker: 0.02 })],
     ['a rate in percent or in bps', withFees({ kind: 'tiered_maker_taker', tiers: tiers(5) })],
     ['a model in percent', withFees({ kind: 'percent', tiers: tiers(0.05) })],
     ['a leverage beyond the most', { ...CONFIG_EXAMPLE, leverage: 5_000 }],
@@ -23,6 +22,10 @@ describe('a config has no patch for', () => {
     expect(issues.filter(({ patch }) => patch !== undefined)).toEqual([]);
   });
 
+  it('rates that may be in percent, which are not written into tiers', () => {
+    const { issues } = checkConfigForm(withFees({ makerRate: 0.01, takerRate: 0.02 }));
+    expect(issues.flatMap(({ patch = [] }) => patch).filter(({ path }) => path.includes('tiers'))).toEqual([]);
+  });
   it('a misspelling of a rate that is given already', () => {
     const tier = { minCumulativeNotional: 0, makerRate: 0.001, makerRat: 0.0001 };
     const { issues } = checkConfigForm(withFees({ kind: 'tiered_maker_taker', tiers: [tier] }));

@@ -67,10 +67,16 @@ describe('an import that refuses rows', () => {
       'the time 2024-01-01T00:01:00.000Z appears twice; leave out one of the rows',
     ],
     [
-      'out of order',
+      'with the time of an earlier row',
       '0,12,14,11,13,1',
+      'TIME_DUPLICATE',
+      'the time 2024-01-01T00:00:00.000Z appears twice, first in row 1; leave out one of the rows',
+    ],
+    [
+      'out of order',
+      '30000,12,14,11,13,1',
       'TIME_UNSORTED',
-      '2024-01-01T00:00:00.000Z after 2024-01-01T00:01:00.000Z: sort the rows by time',
+      '2024-01-01T00:00:30.000Z after 2024-01-01T00:01:00.000Z: sort the rows by time',
     ],
     [
       'off the timeframe',
@@ -105,6 +111,30 @@ describe('an import that refuses rows', () => {
       '4 TIME_DUPLICATE',
     ]);
     expect(total).toBe(3);
+  });
+
+  it.each([
+    ['the same', GOOD],
+    ['another volume', GOOD.map((row) => row.replace(/1$/, '2'))],
+  ])('is about duplicates, not about sorting, where a file is appended to itself with %s', async (_, again) => {
+    const { refusals, total } = await refusalsOf([HEADER, ...GOOD, ...again].join('\n'));
+    expect(refusals.map(({ code, row }) => `${row} ${code}`)).toEqual(
+      [5, 6, 7, 8].map((row) => `${row} TIME_DUPLICATE`),
+    );
+    expect(total).toBe(4);
+    expect(refusals[1].message).toContain('appears twice, first in row 2; leave out one of the rows');
+  });
+
+  it('is about both where a newer part stands above an older one that overlaps it', async () => {
+    const { refusals } = await refusalsOf([HEADER, ...GOOD.slice(1), ...GOOD.slice(0, 2)].join('\n'));
+    expect(refusals.map(({ code, row }) => `${row} ${code}`)).toEqual(['4 TIME_UNSORTED', '5 TIME_DUPLICATE']);
+  });
+
+  it('is about duplicates where shuffled rows do not show the timeframe', async () => {
+    const days = ['05', '02', '08', '02'].map((day) => `2024-01-${day},1,1,1,1,1`);
+    const { refusals } = await refusalsOf([HEADER, ...days].join('\n'));
+    expect(refusals[0]).toMatchObject({ code: 'TIME_DUPLICATE' });
+    expect(refusals[0].message).toContain('2024-01-02T00:00:00.000Z appears twice, in rows 2 and 4');
   });
 
   it('lists at most twenty rows and counts the rest', async () => {

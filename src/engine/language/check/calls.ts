@@ -3,7 +3,7 @@ import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator, INDICATORS } from '../../indicators/registry.ts';
 import { findPattern, PATTERNS, type PatternDefinition } from '../../patterns/patternRegistry.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
-import { synonymousIndicator } from '../grammar/synonyms.ts';
+import { synonymousIndicator } from '../grammar/indicatorSynonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';

@@ -53,8 +53,8 @@ const TIMEFRAME =
 const MISSING = 'Leave it out: a condition on a missing value is unknown, and an unknown condition never trades.';
 const AHEAD = `Nothing can read a later bar: ${LOOKS_AHEAD}. ${BACK_ADVICE}`;
 const REF =
-  'Use {"kind": "shift", "source": …, "offset": 1} for the bar before. Nothing can read a later bar, as Ref of a positive ' +
-  'number does in AmiBroker.';
+  'Use {"kind": "shift", "source": …, "offset": 1} for the bar before. Nothing can read a later bar, as Ref of a ' +
+  'positive number does in AmiBroker.';
 const CHANGE = 'Use indicator "mom" for the difference from an earlier value, or kind "percent_change" for percent.';
 const PERCENT_CHANGE = 'Use kind "percent_change", which is in points: 2 is 2 %.';
 

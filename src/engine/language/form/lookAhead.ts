@@ -12,6 +12,13 @@ const WORDS: ReadonlySet<string> = new Set(
 const TEXT =
   /\[\s*-\s*\d|\b(?:shift|lag|lead|ref)\s*\([^()]*-\s*\d|(?:^|[^a-z])(?:next|future|tomorrow|lead)(?:[^a-z]|$)/i;
 
+/** The fault of a text that asks for a later bar. */
+export const aheadFault = <F extends { readonly message: string }>(fault: F): F => ({
+  ...fault,
+  message: `This looks ahead: ${LOOKS_AHEAD}.`,
+  suggestion: BACK_ADVICE,
+});
+
 /** Whether a name asks for a later bar. */
 export const isAheadWord = (word: string): boolean => WORDS.has(plain(word));
 

@@ -142,8 +142,8 @@ const entryAdvice = (side: string): string =>
 const exitAdvice = (side: string): string =>
   `Write it in "exits", a list of rules: {"kind": "exit", "when": …, "appliesTo": "${side}"}.`;
 const SIZE =
-  'Write it as sizing: {"mode": "fixed", "value": 10} for 10 units, {"mode": "percent_equity", "value": 10} for 10 % of ' +
-  'equity.';
+  'Write it as sizing: {"mode": "fixed", "value": 10} for 10 units, {"mode": "percent_equity", "value": 10} for 10 % ' +
+  'of equity.';
 const ORDER = 'Write it in action.order: {"type": "limit", "price": …, "expireBars": 5}.';
 
 /** Advice on members that other platforms have, or that belong in the config. */

@@ -2,7 +2,8 @@
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
-import { synonymIn, synonymousArgument, withoutModule, withoutOwner } from '../grammar/synonyms.ts';
+import { synonymousArgument } from '../grammar/indicatorSynonyms.ts';
+import { synonymIn, withoutModule, withoutOwner } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
 import { pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';

@@ -18,7 +18,7 @@ import {
   type Shape,
 } from '../grammar/shapes.ts';
 import { adviceFor, bounded, expected, expressionAdvice, numericText, OBJECT_ADVICE } from '../issues/displayNames.ts';
-import { BACK_ADVICE, isAheadText, LOOKS_AHEAD } from './lookAhead.ts';
+import { aheadFault, isAheadText } from './lookAhead.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
@@ -189,12 +189,7 @@ export class Structure {
       const called = typeof value === 'string' ? /^([\w.]+)\s*\(/.exec(value)?.[1] : undefined;
       const construct = called && constructAdvice(called, EXPRESSION_SHAPES[of]);
       const isAhead = typeof value === 'string' && isAheadText(value);
-      if (isAhead)
-        return this.#report(pointer, {
-          ...fault,
-          message: `This looks ahead: ${LOOKS_AHEAD}.`,
-          suggestion: BACK_ADVICE,
-        });
+      if (isAhead) return this.#report(pointer, aheadFault(fault));
       const suggestion = compared ?? construct ?? expressionAdvice(of, value);
       return this.#report(pointer, meant === undefined ? { ...fault, suggestion } : fault);
     }

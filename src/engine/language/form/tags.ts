@@ -71,7 +71,7 @@ function missingTag(
   return fits === undefined ? { fault } : { fault, meant: withAnyTag(options.get(fits)!, key) };
 }
 
-/** Kinds that change what they hold, which members alone do not say: `item` may be what an author calls the condition. */
+/** Kinds that change what they hold, which members alone do not say: `item` may be an author's word for a condition. */
 const TRANSFORMING: ReadonlySet<string> = new Set(['not', 'percent_change']);
 
 /** A tag under another name: {"type": "limit"} for {"mode": "limit"}. */
@@ -158,7 +158,8 @@ function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string
   if (operator === undefined || !options.has(operator.kind)) return undefined;
   const { kind, op } = operator;
   const added = value.op === undefined ? ([{ op: 'add', path: pointerTo(pointer, 'op'), value: op }] as const) : [];
-  const isAgreed = value.op === undefined || value.op === op || operatorKind(String(value.op))?.op === op;
+  const { op: given = op } = value;
+  const isAgreed = given === op || (typeof given === 'string' && operatorKind(given)?.op === op);
   const fault: Fault = {
     code: 'UNKNOWN_NODE_KIND',
     message: `There is no kind ${shown(tag)} here.`,

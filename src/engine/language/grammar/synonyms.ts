@@ -1,7 +1,7 @@
 // Synonyms: other languages' words for ours, so that a repair can be offered where no spelling is similar.
 
 /** Word → other words for it. */
-type Synonyms = Readonly<Record<string, readonly string[]>>;
+export type Synonyms = Readonly<Record<string, readonly string[]>>;
 
 const OPERATORS: Synonyms = {
   gt: ['>', 'greater_than', 'greater', 'above', 'is_above'],
@@ -92,67 +92,6 @@ const CHOICES: Synonyms = {
   bool: ['boolean'],
   choice: ['enum', 'categorical'],
 };
-/** Arguments of indicators. A word counts only where the indicator has the argument. */
-const ARGUMENTS: Synonyms = {
-  length: [
-    'rsi_length',
-    'rsi_period',
-    'period',
-    'timeperiod',
-    'window',
-    'lookback',
-    'n',
-    'len',
-    'periods',
-    'atr_period',
-    'atrperiod',
-  ],
-  fast_length: ['fast', 'fastperiod', 'fast_period', 'fastlen'],
-  slow_length: ['slow', 'slowperiod', 'slow_period', 'slowlen'],
-  signal_length: ['signal', 'signalperiod', 'signal_period', 'siglen'],
-  atr_length: ['atr_period'],
-  multiplier: ['std', 'stds', 'stddev', 'std_dev', 'nbdev', 'mult', 'factor'],
-  mult: ['std', 'stds', 'stddev', 'std_dev', 'nbdev'],
-  k_length: ['k', 'k_period'],
-  d_length: ['d', 'd_period'],
-  k_smooth: ['smooth_k', 'smooth'],
-  conversion_length: ['tenkan', 'tenkan_period', 'conversion_periods', 'conversionperiods'],
-  base_length: ['kijun', 'kijun_period', 'base_periods', 'baseperiods'],
-  span_b_length: ['senkou', 'senkou_period', 'senkou_b_period'],
-};
-
-/** Other words for outputs, such as pandas-ta's column names without their numbers: `BBL` of `BBL_20_2.0`. */
-const OUTPUTS: Readonly<Record<string, Synonyms>> = {
-  bbands: { upper: ['bbu'], middle: ['bbm', 'basis'], lower: ['bbl'] },
-  donchian: { upper: ['dcu'], middle: ['dcm', 'basis'], lower: ['dcl'] },
-  keltner: { upper: ['kcue', 'kcu'], middle: ['kcbe', 'kcb', 'basis'], lower: ['kcle', 'kcl'] },
-  macd: { histogram: ['macdh', 'hist'], signal: ['macds'] },
-  supertrend: { supertrend: ['supert', 'value', 'line'], trend: ['supertd'] },
-  stoch: { k: ['stochk', '%k'], d: ['stochd', '%d'] },
-  ichimoku: { conversion: ['tenkan', 'tenkan_sen', 'its'], base: ['kijun', 'kijun_sen', 'iks'] },
-  stoch_rsi: { k: ['stochrsik'], d: ['stochrsid'] },
-  aroon: { up: ['aroonu'], down: ['aroond'] },
-  vortex: { plus: ['vtxp'], minus: ['vtxm'] },
-};
-
-/** Indicators by descriptions that are neither their names nor their aliases. */
-const INDICATORS: Synonyms = {
-  sma: ['simple_ma', 'simple_average', 'moving_average', 'ma_simple'],
-  ema: ['exponential_ma', 'exponential_average', 'ma_exponential'],
-  wma: ['weighted_ma', 'weighted_average'],
-  rsi: ['relative_strength', 'rel_strength'],
-  atr: ['average_range', 'true_range_average'],
-  bbands: ['bollinger', 'bollinger_band'],
-  donchian: ['donchian_channel'],
-  keltner: ['keltner_channel'],
-  stoch: ['stochastics'],
-  linearreg: ['linreg', 'lsma', 'linear_regression'],
-  linearreg_slope: ['linregslope'],
-  linearreg_intercept: ['linregintercept'],
-  trima: ['tma'],
-  zlema: ['zlma'],
-  wclprice: ['wcp', 'wcprice', 'hlcc4'],
-};
 /** What the two sides of a comparison are called elsewhere, in pairs. */
 const FIRST_OPERANDS = ['a', 'x', 'lhs', 'series1', 'source1', 'fast'];
 const SECOND_OPERANDS = ['b', 'y', 'rhs', 'series2', 'source2', 'slow'];
@@ -233,7 +172,7 @@ const MEMBERS: Synonyms = {
 };
 
 /** Other word → the words it may mean, in the order of the table. */
-function inverted(synonyms: Synonyms): ReadonlyMap<string, readonly string[]> {
+export function inverted(synonyms: Synonyms): ReadonlyMap<string, readonly string[]> {
   const meanings = new Map<string, string[]>();
   for (const [word, others] of Object.entries(synonyms)) {
     for (const other of others) meanings.set(other, [...(meanings.get(other) ?? []), word]);
@@ -243,8 +182,6 @@ function inverted(synonyms: Synonyms): ReadonlyMap<string, readonly string[]> {
 const OPERATOR_MEANINGS = inverted(OPERATORS);
 const TIMEFRAME_MEANINGS = inverted(TIMEFRAMES);
 const CHOICE_MEANINGS = inverted(CHOICES);
-const ARGUMENT_MEANINGS = inverted(ARGUMENTS);
-const INDICATOR_MEANINGS = inverted(INDICATORS);
 const MEMBER_MEANINGS = inverted(MEMBERS);
 /** Operators that authors write as kinds. */
 const KIND_OF_OPERATOR: ReadonlyMap<string, string> = new Map([
@@ -276,22 +213,6 @@ export function synonymIn(word: string, values: readonly unknown[]): string | un
   const timeframe = TIMEFRAME_MEANINGS.get(word) ?? (word.length > 3 ? TIMEFRAME_MEANINGS.get(word.toLowerCase()) : []);
   return [...(timeframe ?? []), ...meanings].find((meaning) => values.includes(meaning));
 }
-
-/** The argument among `names` that `word` is a synonym of. */
-export function synonymousArgument(word: string, names: readonly string[]): string | undefined {
-  return ARGUMENT_MEANINGS.get(word.toLowerCase())?.find((name) => names.includes(name));
-}
-
-/** The output that `word` stands for: `BBL_20_2.0` is the lower band of bbands. */
-export function synonymousOutput(indicator: string, word: string): string | undefined {
-  const stem = word.toLowerCase().replace(/[_.\d]+$/, '');
-  const outputs = Object.entries(OUTPUTS[indicator] ?? {});
-  return outputs.find(([, others]) => others.includes(stem))?.[0];
-}
-
-/** The indicator that a description such as `simple_ma` stands for. */
-export const synonymousIndicator = (word: string): string | undefined =>
-  INDICATOR_MEANINGS.get(word.toLowerCase().replaceAll(/[\s-]/g, '_'))?.[0];
 
 /** Words for `value` and `price` that say a unit or a type themselves, and the modes and types that take it. */
 const TAGS_OF_WORDS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([

@@ -105,7 +105,7 @@ function numbersIn({ strategyAst, signalGraph }: Container): string[] {
   return numbers;
 }
 
-/** The one number whose pointer has the same names in the same order, however it begins and whether or not it counts. */
+/** The one number whose pointer has the same names in the same order, however it begins and counts. */
 function repairOf(pointer: string, numbers: readonly string[]): Omit<IssueDetails, 'message'> {
   const namesOf = (text: string): string =>
     text
