@@ -1,5 +1,4 @@
 // Authentication by API key, row by row: transport, key states, scope and role, and the exact messages of 401.
-// Contract: API key states, API key transport, roles and scopes.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateApiKey, parseApiKey } from '../../src/api/http/auth/keyFormat.ts';

@@ -1,5 +1,4 @@
 // Management of API keys, row by row: fields, states, the three operations, who may call them, quotas and bounds.
-// Contract: API key, management tokens, limits.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { createServer } from 'node:http';

@@ -1,5 +1,4 @@
 // Artifacts of backtests over HTTP, and verify, with the stand-in engine behind the worker.
-// Contract: backtest.
 import { afterAll, describe, expect, it } from 'vitest';
 import { ChunkMissing, readRerunChunks } from '../../src/db/reruns.ts';
 import { decodeDetail } from '../../src/engine/index.ts';

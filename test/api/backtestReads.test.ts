@@ -1,6 +1,5 @@
 // Reading backtests over HTTP: detail, wait, list, events, cancel and delete, with the stand-in engine behind the
 // worker.
-// Contract: backtest.
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createBacktestApi, makeVersions } from '../support/backtestApi.ts';

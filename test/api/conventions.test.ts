@@ -1,4 +1,3 @@
-// Contract: errors.
 import { gzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { connect } from 'node:net';

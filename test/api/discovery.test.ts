@@ -1,4 +1,3 @@
-// Contract: workspace.
 import { afterAll, describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../src/api/http/problemTable.ts';
 import { ISSUE_CODES } from '../../src/engine/index.ts';

@@ -1,4 +1,3 @@
-// Contract: strategy version states.
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createApiApp, type Reply } from '../support/apiApp.ts';

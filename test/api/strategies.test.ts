@@ -1,4 +1,3 @@
-// Contract: strategy, strategy version, validation issue, settings.
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TIER_LIMITS } from '../../src/tiers.ts';

@@ -1,4 +1,3 @@
-// Contract: template.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledAst, payloadsOf } from '../../src/api/templates/template.ts';
 import { TEMPLATES } from '../../src/api/templates/catalog.ts';

@@ -171,7 +171,7 @@ describe('candlepool data', () => {
     const { error } = JSON.parse(stderr) as { error: { total: number; refusals: { code: string; row: number }[] } };
     expect(error.refusals.map((refusal) => `${refusal.row} ${refusal.code}`)).toEqual([
       '2 HIGH_BELOW_BODY',
-      '3 TIME_UNSORTED',
+      '3 TIME_DUPLICATE',
     ]);
     expect((await data('list')).stdout).not.toContain('BAD');
   });

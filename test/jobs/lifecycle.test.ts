@@ -1,6 +1,5 @@
 // The life of a backtest on the queue: accepted with its ticket, run once, notified, cached, cancelled, never changed
 // afterwards.
-// Contract: backtest states.
 import { describe, expect, it } from 'vitest';
 import { cancelBacktest, findBacktest, insertBacktests, lockQueue, readTrades } from '../../src/db/backtests.ts';
 import { notify, openNotifications } from '../../src/db/notifications.ts';

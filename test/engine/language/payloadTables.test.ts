@@ -1,6 +1,5 @@
 // The payload tables of the contract, row by row: each member is taken as written there, and refused when it is
 // anything else.
-// Contract: StrategyAst, SignalGraph.
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
 
