@@ -100,7 +100,8 @@ export function randomParts(dice: Dice, children: Children, inner: number | null
       qtyStep: dice.pick([0, 1e-8, 0.001, 0.001, 1]),
       minNotional: dice.pick([0, 0, 50, 500]),
       tradesAllDay: dice.chance(0.5),
-      ...(dice.chance(0.3) && { periodsPerYear: dice.whole(200, 330) }),
+      // A number of its own for every third market, from what is drawn already.
+      ...(hours % 3 === 0 && { periodsPerYear: 200 + hours }),
       synthetic: true,
     },
   };
