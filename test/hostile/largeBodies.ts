@@ -34,6 +34,9 @@ function operationsWithBody(openapi: OpenApi): { method: string; path: string; e
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type Grow = (random: () => number, bytes: number) => Json;
 
+/** Each of its characters is escaped in a pointer to it. */
+const LONG_NAME = (bytes: number): string => '/~1'.repeat(bytes / 3);
+
 /** What a value is replaced by, or a member gets. None is longer than about `bytes`. */
 const GROWTHS: readonly Grow[] = [
   (_random, bytes) => 'x'.repeat(bytes),
@@ -43,6 +46,14 @@ const GROWTHS: readonly Grow[] = [
   (_random, bytes) => Object.fromEntries(Array.from({ length: Math.min(4_900, bytes / 12) }, (_, i) => [`k${i}`, i])),
   (_random, bytes) =>
     JSON.parse('['.repeat(Math.min(2_000, bytes / 2)) + ']'.repeat(Math.min(2_000, bytes / 2))) as Json,
+  // Texts on which a search for the end of a part starts again at each character.
+  (_random, bytes) => `${'1'.repeat(bytes)}x`,
+  (_random, bytes) => `${' '.repeat(bytes)}x`,
+  (_random, bytes) => '/~1'.repeat(bytes / 3),
+  (_random, bytes) => ({ [LONG_NAME(bytes)]: 1 }),
+  (_random, bytes) =>
+    Object.fromEntries(Array.from({ length: Math.min(4_900, bytes / 30) }, (_, i) => [`/strategy/entry/${i}`, i])),
+  (_random, bytes) => Array.from({ length: bytes / 5 }, () => null),
   (random) => random() * 1e308,
   () => '9'.repeat(5_000),
   () => '/strategy'.repeat(1_000),
@@ -74,10 +85,11 @@ function grown(body: Json, random: () => number, bytes: number): Json {
   const { holder, name } = places[Math.floor(random() * places.length)];
   const value = GROWTHS[Math.floor(random() * GROWTHS.length)](random, bytes);
   const target = holder as { [name: string]: Json };
-  const kind = Math.floor(random() * 4);
+  const kind = Math.floor(random() * 5);
   if (kind === 0) target[name] = value;
   else if (kind === 1 && !Array.isArray(holder)) target.meta = { grown: value };
   else if (kind === 2 && !Array.isArray(holder)) target[`extra${Math.floor(random() * 10)}`] = value;
+  else if (kind === 3 && !Array.isArray(holder)) target[LONG_NAME(bytes)] = value;
   else if (Array.isArray(target[name]) && target[name].length > 0) {
     const [item] = target[name];
     const copies = Math.min(2_000, Math.floor(bytes / JSON.stringify(item).length));

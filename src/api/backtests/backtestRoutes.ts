@@ -145,21 +145,33 @@ async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Ca
   const fitting = accepted.slice(0, room.left);
   const made = await enqueueBacktests(tx, caller.workspaceId, fitting, requestKey);
   const idOf = new Map(fitting.map((item, index) => [item, made[index].id]));
+  let issuesLeft = MAX_BATCH_ISSUES;
   const data = checked.map((item, index) => {
-    if (item instanceof ProblemError) return { index, error: itemError(item) };
+    if (item instanceof ProblemError) {
+      const error = itemError(item, Math.max(1, issuesLeft));
+      issuesLeft -= error.issues?.length ?? 0;
+      return { index, error };
+    }
     const id = idOf.get(item);
     if (id === undefined) {
       const full = backtestQueueFull(caller.tier, room.open + made.length, true);
-      return { index, error: itemError(full) };
+      return { index, error: itemError(full, 1) };
     }
     return { index, id, status: 'queued' as const };
   });
   return { data, accepted: made.length, refused: checked.length - made.length };
 }
 
-function itemError({ status, code, message, issues, extras }: ProblemError) {
+/**
+ * Issues of all items that an answer lists; beyond them each item has its first. A thousand items with a hundred each
+ * would be an answer of 25 MB, which takes a second to write.
+ */
+const MAX_BATCH_ISSUES = 2_000;
+
+function itemError({ status, code, message, issues, extras }: ProblemError, most: number) {
   const { retryable } = PROBLEMS[code];
-  return { status, code, message, retryable, ...(issues && { issues: issueBodies(issues) }), ...extras };
+  const shown = issues && issueBodies(issues.slice(0, most));
+  return { status, code, message, retryable, ...(shown && { issues: shown }), ...extras };
 }
 
 function listRoute(app: App, { sql }: Services): void {

@@ -26,15 +26,15 @@ export async function checkItems(
   check: BacktestCheck,
   onSlice: () => void = () => {},
 ): Promise<CheckedItem[]> {
-  const parsed = items.map((item) => CreateBacktestBody.safeParse(item));
-  const checkOne = async (item: (typeof parsed)[number], index: number): Promise<CheckedItem> => {
+  const checkOne = async (item: unknown, index: number): Promise<CheckedItem> => {
     const root = `/items/${index}`;
-    if (!item.success) {
-      const version = versions.get(versionIdOf(items[index]) ?? '');
-      const faults = issuesOfZod(item.error.issues, root, items[index]);
-      return problem('VALIDATION_FAILED', { issues: await configFaults(items[index], faults, check, version, root) });
+    const parsed = CreateBacktestBody.safeParse(item);
+    if (!parsed.success) {
+      const version = versions.get(versionIdOf(item) ?? '');
+      const faults = issuesOfZod(parsed.error.issues, root, item);
+      return problem('VALIDATION_FAILED', { issues: await configFaults(item, faults, check, version, root) });
     }
-    const { strategyVersionId, config } = item.data;
+    const { strategyVersionId, config } = parsed.data;
     try {
       const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
       return await check.accept(version, config, { root });
@@ -45,7 +45,7 @@ export async function checkItems(
   };
   const checked: CheckedItem[] = [];
   let sliceBegan = performance.now();
-  for (const [index, item] of parsed.entries()) {
+  for (const [index, item] of items.entries()) {
     checked.push(await checkOne(item, index));
     if (performance.now() - sliceBegan < SLICE_MS) continue;
     // Requests that came in the meantime go first.

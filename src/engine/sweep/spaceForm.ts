@@ -70,19 +70,24 @@ function formFault(name: string, given: unknown): DimensionFault {
 
 const isLevel = (value: unknown): boolean => ['number', 'string', 'boolean'].includes(typeof value);
 
+/** Members of a dimension that are looked at: an answer lists no more faults. */
+const MAX_MEMBERS = 100;
+
 function memberFaults(name: string, given: Members): DimensionFault[] {
   const isRange = (member: string): boolean => (RANGE as readonly string[]).includes(member);
-  return Object.entries(given).flatMap(([member, value]) => {
-    if (!(MEMBERS as readonly string[]).includes(member)) return unknownMember(name, given, member, value);
-    if (isRange(member) && 'values' in given)
-      return {
-        code: 'UNKNOWN_FIELD',
-        path: [member],
-        message: `"${member}" cannot stand beside "values".`,
-        suggestion: `Keep "values" and remove it, or remove "values" for a range.`,
-      };
-    return typeFault(name, member, value);
-  });
+  return Object.entries(given)
+    .slice(0, MAX_MEMBERS)
+    .flatMap(([member, value]) => {
+      if (!(MEMBERS as readonly string[]).includes(member)) return unknownMember(name, given, member, value);
+      if (isRange(member) && 'values' in given)
+        return {
+          code: 'UNKNOWN_FIELD',
+          path: [member],
+          message: `"${member}" cannot stand beside "values".`,
+          suggestion: `Keep "values" and remove it, or remove "values" for a range.`,
+        };
+      return typeFault(name, member, value);
+    });
 }
 
 function unknownMember(name: string, given: Members, member: string, value: unknown): DimensionFault {

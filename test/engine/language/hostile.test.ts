@@ -33,6 +33,8 @@ const CASES: readonly [name: string, code: string, body: () => Json][] = [
   ['numbers past every bound', 'OUT_OF_RANGE', () => JSON.parse('{"settings":{"warmupPeriod":1e999},"strategyAst":{"protocol":"svc.strategy","version":1e308,"strategy":{"kind":"strategy","entry":{"kind":"entry","trigger":{"kind":"compare","op":"gt","left":{"kind":"rolling","op":"sum","period":9007199254740993,"source":{"kind":"const","value":1e999}},"right":{"kind":"const","value":-1e999}},"action":{"side":"long","sizing":{"mode":"fixed","value":1e999}}}}}}')],
   ['an array in place of everything', 'TYPE_MISMATCH', () => ({ settings: [], strategyAst: [], signalGraph: [[[]]] })],
   ['names a kilobyte long', 'UNKNOWN_INDICATOR', () => ({ signalGraph: nodes(500, () => ({ kind: 'indicator', indicator: 'm'.repeat(2_000), args: {} })) })],
+  ['a megabyte of digits for an output', 'INDICATOR_OUTPUT_UNKNOWN', () => ({ strategyAst: strategy({ kind: 'compare', op: 'gt', left: { kind: 'indicator', indicator: 'bbands', args: {}, output: `${'1'.repeat(1_000_000)}x` }, right: { kind: 'const', value: 1 } }) })],
+  ['a megabyte of spaces for the bounds of a time', 'TYPE_MISMATCH', () => ({ strategyAst: strategy({ kind: 'time', between: `${' '.repeat(1_000_000)}x` }) })],
   ['one all of four thousand items', 'OUT_OF_RANGE', () => ({ strategyAst: strategy({ kind: 'all', items: Array.from({ length: 4_000 }, (_, i) => ({ kind: 'rising', bars: i + 1, source: { kind: 'market', field: 'close' } })) }) })],
 ]; // prettier-ignore
 

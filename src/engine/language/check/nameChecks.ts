@@ -37,10 +37,13 @@ export function checkParamUses(
   }
 }
 
+/** As many params as a strategy may declare. */
+const MAX_COMPARED = 256;
+
 /** Reports a param that is not declared, once per place. */
 export function reportUndefined(name: string, pointer: string, names: readonly string[], log: IssueLog): void {
   log.add('PARAM_UNDEFINED', pointer, () => {
-    const nearest = nearestOwnName(name, names);
+    const nearest = nearestOwnName(name, names.slice(0, MAX_COMPARED));
     const member = pointer.endsWith('/name') ? pointer : `${pointer}/param`;
     return {
       message: `The param ${shown(name)} is not declared.`,

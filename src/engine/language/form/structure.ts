@@ -287,7 +287,8 @@ export class Structure {
       return this.#report(pointer, { code, message, suggestion: `Add ${bounded(shape.item)}.` });
     }
     let isValid = true;
-    for (const [i, item] of value.entries()) {
+    // Items beyond the limit are one fault, however many and whatever they are.
+    for (const [i, item] of value.slice(0, shape.max).entries()) {
       if (!this.check(shape.item, item, pointerTo(pointer, i), name)) isValid = false;
     }
     if (value.length <= shape.max) return isValid;

@@ -65,7 +65,7 @@ function windowMeant(members: readonly (readonly [string, unknown])[]): object |
 /** The two ends of `["09:30", "16:00"]`, `{"start": "09:30", "end": "16:00"}` or `"09:30-16:00"`. */
 function boundsOf(value: unknown): readonly [unknown, unknown] {
   const list: readonly unknown[] =
-    typeof value === 'string' ? value.split(/\s*[-–]\s*/) : Array.isArray(value) ? value : [];
+    typeof value === 'string' ? value.split(/[-–]/).map((end) => end.trim()) : Array.isArray(value) ? value : [];
   if (list.length === 2) return [list[0], list[1]];
   if (!isMembers(value) || Object.keys(value).length !== 2) return [undefined, undefined];
   const find = (names: ReadonlySet<string>): unknown =>

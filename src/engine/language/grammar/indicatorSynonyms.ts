@@ -70,8 +70,12 @@ export function synonymousArgument(word: string, names: readonly string[]): stri
   return ARGUMENT_MEANINGS.get(word.toLowerCase())?.find((name) => names.includes(name));
 }
 
+/** Longer words are no outputs, and the search for the end of one takes quadratic time. */
+const MAX_OUTPUT = 64;
+
 /** The output that `word` stands for: `BBL_20_2.0` is the lower band of bbands. */
 export function synonymousOutput(indicator: string, word: string): string | undefined {
+  if (word.length > MAX_OUTPUT) return undefined;
   const stem = word.toLowerCase().replace(/[_.\d]+$/, '');
   const outputs = Object.entries(OUTPUTS[indicator] ?? {});
   return outputs.find(([, others]) => others.includes(stem))?.[0];

@@ -65,7 +65,8 @@ export class IssueLog {
     // Patches of warnings are applied after those of errors, when members already have their correct names.
     const isTranslated = this.#translation !== null && severity === 'error' && given !== undefined;
     const patch = isTranslated ? translatePatch(given, this.#translation!.patch) : given;
-    const shown = path.length > MAX_POINTER_LENGTH ? path.slice(0, MAX_POINTER_LENGTH) : path;
+    // Cut between two segments: a pointer that ends within an escaped character is not one.
+    const shown = path.length > MAX_POINTER_LENGTH ? path.slice(0, path.lastIndexOf('/', MAX_POINTER_LENGTH)) : path;
     kept.push({
       code,
       path: shown,

@@ -48,11 +48,11 @@ function replaceNumbers(
   log: IssueLog,
 ): SentPointers {
   const pointers = new Map<string, string>();
-  let numbers: readonly string[] | undefined;
+  let numbers: NumbersByNames | undefined;
   const report = (pointer: string, fault: string): void =>
     log.add('OUT_OF_RANGE', placeOf(pointer), () => ({
       message: `${shown(pointer)} ${fault}`,
-      ...repairOf(pointer, (numbers ??= numbersIn(payloads))),
+      ...repairOf(pointer, (numbers ??= byNames(numbersIn(payloads)))),
     }));
   for (const [pointer, value] of Object.entries(overrides)) {
     const path = overriddenPath(pointer);
@@ -105,17 +105,23 @@ function numbersIn({ strategyAst, signalGraph }: Container): string[] {
   return numbers;
 }
 
-/** The one number whose pointer has the same names in the same order, however it begins and counts. */
-function repairOf(pointer: string, numbers: readonly string[]): Omit<IssueDetails, 'message'> {
-  const namesOf = (text: string): string =>
-    text
-      .split('/')
-      .filter((each) => each !== '' && !/^\d+$/.test(each) && each !== 'strategyAst' && each !== 'strategy')
-      .join('/');
-  const names = namesOf(pointer);
-  const alike = numbers.filter((number) => namesOf(number) === names);
+/** Pointers of numbers by their names, so that a hundred wrong overrides do not each compare thousands. */
+type NumbersByNames = ReadonlyMap<string, readonly string[]>;
+
+const byNames = (numbers: readonly string[]): NumbersByNames => Map.groupBy(numbers, namesOf);
+
+/** The names in a pointer, without indexes and without its beginning. */
+const namesOf = (pointer: string): string =>
+  pointer
+    .split('/')
+    .filter((each) => each !== '' && !/^\d+$/.test(each) && each !== 'strategyAst' && each !== 'strategy')
+    .join('/');
+
+/** The one number whose pointer has the same names in the same order, whatever the indexes and however it begins. */
+function repairOf(pointer: string, numbers: NumbersByNames): Omit<IssueDetails, 'message'> {
+  const alike = numbers.get(namesOf(pointer)) ?? [];
   if (alike.length !== 1) {
-    const [example = '/strategyAst/strategy/…'] = numbers;
+    const [[example] = ['/strategyAst/strategy/…']] = numbers.values();
     return { suggestion: `Point to a number of the payload as it was sent, such as ${example}.` };
   }
   const [found] = alike;
