@@ -77,7 +77,7 @@ export async function buildApp(
   readJsonBodies(app);
   forwardHeavyRequests(app, heavyRequests, beforeCommit);
   limitRequestsInFlight(app, services.config.rateLimits);
-  boundConnections(app);
+  boundConnections(app, services.config);
   drainGracefully(app);
   await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
   await compressAnswers(app);

@@ -1,9 +1,11 @@
-// Connections: how long a client may take to send a request, how many there may be, and what happens to a body nobody
-// reads.
+// Connections: how long a client may take to send a request, and what happens to a body nobody reads. How many there
+// may be is in connectionShares.ts.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { App } from '../services.ts';
+import type { Config } from '../../config.ts';
 import { createBodyDrain } from './bodyDrain.ts';
+import { shareConnections } from './connectionShares.ts';
 import { PROBLEM_MEDIA_TYPE, problem, problemBody } from './problems.ts';
 import type { ProblemError } from './problems.ts';
 
@@ -15,8 +17,6 @@ const HEADERS_TIMEOUT_MS = 15_000;
  * again.
  */
 const CHECK_EVERY_MS = 1_000;
-/** Sockets of one API process; 500 waiters and 500 event streams are a busy day. */
-const MAX_CONNECTIONS = 4_000;
 /**
  * A client that is still sending reads the answer only afterwards. One that has sent nothing for this long is cut off,
  * and so is any client after REQUEST_TIMEOUT_MS.
@@ -30,8 +30,8 @@ export const HTTP_OPTIONS = {
 } as const;
 
 /** Bounds the number of connections, and how long each may go on with a body that is refused. */
-export function boundConnections(app: App): void {
-  app.server.maxConnections = MAX_CONNECTIONS;
+export function boundConnections(app: App, { trustedProxies }: Pick<Config, 'trustedProxies'>): void {
+  shareConnections(app.server, trustedProxies);
   // The framework closes the connection under a body that it refuses unread, and the client sees a broken pipe instead
   // of the answer. So the rest is read and thrown away, for a bounded time.
   const drain = createBodyDrain();
@@ -45,8 +45,11 @@ export function boundConnections(app: App): void {
   });
 }
 
-/** Whether part of the body has not arrived; false for an injected request, which has no connection. */
-const isUnread = (raw: IncomingMessage): boolean => 'complete' in raw && !raw.complete;
+/** Whether this process made the request itself; such a request has no connection. */
+export const isInjected = (raw: IncomingMessage): boolean => !('complete' in raw);
+
+/** Whether part of the body has not arrived. */
+const isUnread = (raw: IncomingMessage): boolean => !isInjected(raw) && !raw.complete;
 
 function linger(raw: IncomingMessage): void {
   const timer = setTimeout(() => raw.socket.destroy(), LINGER_MS).unref();
