@@ -85,6 +85,15 @@ const Environment = z.object({
       'Address under which clients reach the API, such as `https://example.com/candlepool`: links begin with it; ' +
         'default: links are paths at the address the request came to.',
     ),
+  ALLOWED_ORIGINS: z
+    .string()
+    .transform((list) => list.split(',').map((each) => each.trim()))
+    .pipe(z.array(webAddress()))
+    .optional()
+    .describe(
+      'Origins of web pages that may call `/mcp`, such as `https://agent.example`; default: PUBLIC_URL and the own ' +
+        'machine.',
+    ),
   TRUSTED_PROXIES: z
     .string()
     .regex(/^[\w.:/]+( *, *[\w.:/]+)*$/, 'must be addresses or networks, separated by commas')
@@ -133,6 +142,8 @@ export interface Config {
   readonly auth: { readonly jwksUrl: string | undefined; readonly issuer: string; readonly audience: string };
   /** Without a trailing slash; undefined: the request's own address. */
   readonly publicUrl: string | undefined;
+  /** Origins of web pages that may call /mcp, besides those of publicUrl and of the own machine. */
+  readonly allowedOrigins: readonly string[];
   /** undefined: /metrics asks for no token. */
   readonly metricsToken: string | undefined;
   /** As Fastify's trustProxy takes it; false: the address of a client is that of its connection. */
@@ -179,6 +190,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     logLevel: values.LOG_LEVEL,
     auth: { jwksUrl: values.AUTH_JWKS_URL, issuer: values.AUTH_ISSUER, audience: values.AUTH_AUDIENCE },
     publicUrl: values.PUBLIC_URL,
+    allowedOrigins: values.ALLOWED_ORIGINS ?? [],
     metricsToken: values.METRICS_TOKEN,
     trustedProxies: values.TRUSTED_PROXIES ?? false,
     rateLimits: values.RATE_LIMITS === 'on',

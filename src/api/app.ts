@@ -7,7 +7,13 @@ import { authenticateRequests, trustForwardedRequests, type AuthenticatedAs } fr
 import { limitBodies } from './http/bodyLimits.ts';
 import { compressAnswers } from './http/compression.ts';
 import { readJsonBodies } from './http/body.ts';
-import { answerBrokenRequest, boundConnections, HTTP_OPTIONS, REQUEST_TIMEOUT_MS } from './http/connections.ts';
+import {
+  answerBrokenRequest,
+  boundConnections,
+  HTTP_OPTIONS,
+  isInjected,
+  REQUEST_TIMEOUT_MS,
+} from './http/connections.ts';
 import { drainGracefully } from './http/draining.ts';
 import type { HeavyRequests } from './http/heavyQueue.ts';
 import { forwardHeavyRequests } from './http/heavyRequests.ts';
@@ -28,6 +34,7 @@ import { healthRoutes, measureProcess } from './health/healthRoutes.ts';
 import { editorRoutes } from './strategies/editorRoutes.ts';
 import { manifestRoutes } from './discovery/manifest.ts';
 import { marketDataRoutes } from './discovery/marketData.ts';
+import { servedMessage } from './mcp/apiCall.ts';
 import { mcpRoutes } from './mcp/mcpRoutes.ts';
 import { strategyRoutes } from './strategies/strategyRoutes.ts';
 import { sweepRoutes } from './sweeps/sweepRoutes.ts';
@@ -81,8 +88,8 @@ export async function buildApp(
   drainGracefully(app);
   await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
   await compressAnswers(app);
-  await describeRoutes(app, services.config);
   limitRates(app, services);
+  await describeRoutes(app, services.config);
   forgetOldAnswers(app, services);
   if (authenticatedAs) trustForwardedRequests(app, authenticatedAs);
   else authenticateCallers(app, services);
@@ -122,6 +129,12 @@ function createServer(services: Services): App {
 function authenticateCallers(app: App, services: Services): void {
   authenticateRequests(app, services, {
     admit: ({ apiKeyId, workspaceId, tier }, request, reply) => {
+      const message = isInjected(request.raw) ? servedMessage() : undefined;
+      if (message !== undefined) {
+        // A call that a tool makes is part of its message, which has been admitted.
+        request.flight = message.flight;
+        return;
+      }
       app.rateLimits.charge({ id: apiKeyId, workspaceId, tier }, reply);
       app.requestsInFlight.begin({ workspaceId, tier }, request, reply);
     },

@@ -79,12 +79,31 @@ describe('a request with a key', () => {
     expect(response.statusCode).toBe(200);
   });
 
-  it('uses x-api-key when both are sent', async () => {
+  it('may send it in both headers, beside the credentials of a proxy too', async () => {
     const { apiKey } = await createKey();
-    const right = { 'x-api-key': apiKey, authorization: 'Bearer nonsense' };
-    expect((await auth.request({ url: '/probe', headers: right })).statusCode).toBe(200);
-    const wrong = { 'x-api-key': 'nonsense', authorization: `Bearer ${apiKey}` };
-    await expectRefusal(wrong, 'API_KEY_INVALID', 'Invalid API key');
+    for (const authorization of [`Bearer ${apiKey}`, 'Basic dXNlcjpwYXNz', 'Bearer', '']) {
+      const response = await auth.request({ url: '/probe', headers: { 'x-api-key': apiKey, authorization } });
+      expect([authorization, response.statusCode]).toEqual([authorization, 200]);
+    }
+  });
+
+  it('is refused when the two headers hold different credentials, whichever of them is right', async () => {
+    const [{ apiKey }, { apiKey: other }] = [await createKey(), await createKey()];
+    for (const [key, bearer] of [
+      [apiKey, 'nonsense'],
+      ['nonsense', apiKey],
+      [apiKey, other],
+    ]) {
+      const headers = { 'x-api-key': key, authorization: `Bearer ${bearer}` };
+      const response = await auth.request({ url: '/probe', headers });
+      expect([response.statusCode, response.json()]).toMatchObject([
+        400,
+        {
+          code: 'CREDENTIALS_DIFFER',
+          message: 'The headers x-api-key and Authorization hold different credentials. Send one of the two.',
+        },
+      ]);
+    }
   });
 
   it('treats an empty x-api-key as absent, and reads Authorization', async () => {

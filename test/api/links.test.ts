@@ -151,7 +151,7 @@ describe.each([
 
   it('an answer over MCP has the same addresses', async () => {
     const [near, far] = InMemoryTransport.createLinkedPair();
-    const server = createMcpServer(callApp(api.app, { 'x-api-key': client.apiKey }));
+    const server = createMcpServer(callApp(api.app, { 'x-api-key': client.apiKey }, (work) => work()));
     await server.connect(far);
     const agent = new McpClient({ name: 'test', version: '1' });
     await agent.connect(near);

@@ -177,7 +177,7 @@ async function manageKeys({ api }: BacktestApi, record: RecordRequest): Promise<
     await record('GET /public/v1/workspace', 'malformed bearer', { authorization: 'Bearer nothing' });
     const left = await record(create, 'creator', owner, { workspaceId }, { name: 'left' });
     const [{ by }] = await sql<{ by: string }[]>`select created_by as by from api_keys where id = ${left.body.id}`;
-    await endMember(sql, workspaceId, by);
+    await sql.begin((tx) => endMember(tx, workspaceId, by));
     await use('key of one who left', left.body.apiKey);
   }
 }

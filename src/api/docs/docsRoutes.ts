@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ROOT } from '../../config.ts';
 import { problem } from '../http/problems.ts';
-import { sendTagged, tagged } from '../http/etag.ts';
+import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
 import { linkTo, type PublicAddress } from '../http/links.ts';
 import type { App, Services } from '../services.ts';
 import { indexPage, markdownPage, type Page } from './docsPage.ts';
@@ -64,17 +64,24 @@ export function docsRoutes(app: App, { config }: Services): void {
       sendTagged(request, reply, tagged(await readFile(join(import.meta.dirname, file), 'utf8')), type),
     );
 
+  // A page is made once: to make one of the long ones takes a tenth of a second.
+  const made = new Map<string, Promise<TaggedBody>>();
+  const once = (key: string, make: () => Promise<string>): Promise<TaggedBody> => {
+    let body = made.get(key);
+    if (body === undefined) made.set(key, (body = make().then(tagged)));
+    return body;
+  };
   app.get('/docs/:name', { schema: { hide: true, params: Name } }, async (request, reply) => {
     const page = PAGES.find(({ file }) => file === request.params.name);
     if (page === undefined)
       throw problem('NOT_FOUND', { message: `There is no page ${request.params.name}; GET /docs lists all.` });
-    const text = await readFile(join(ROOT, 'docs', page.file), 'utf8');
+    const text = (): Promise<string> => readFile(join(ROOT, 'docs', page.file), 'utf8');
     reply.header('content-security-policy', policy).header('vary', 'accept, accept-encoding');
     // A browser asks for HTML by name; a program that takes anything gets the Markdown.
     const wantsPage = (request.headers.accept ?? '').includes('text/html');
-    return wantsPage
-      ? sendTagged(request, reply, tagged(markdownPage(config, page, text, PAGES)), 'text/html; charset=utf-8')
-      : sendTagged(request, reply, tagged(text), 'text/markdown; charset=utf-8');
+    if (!wantsPage) return sendTagged(request, reply, await once(page.file, text), 'text/markdown; charset=utf-8');
+    const html = await once(`${page.file} as HTML`, async () => markdownPage(config, page, await text(), PAGES));
+    return sendTagged(request, reply, html, 'text/html; charset=utf-8');
   });
 
   app.get('/docs/examples/:name', { schema: { hide: true, params: Name } }, async (request, reply) => {

@@ -51,12 +51,15 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
   measureHeavyRequests(metrics, app.heavyRequests);
 
   const schema = { tags: ['Operations'], response: { 200: Status } };
-  app.get('/healthz', { schema: { ...schema, summary: 'The process is alive' } }, async () => OK);
-  app.get('/health', { schema: { ...schema, summary: 'As /healthz' } }, async () => OK);
+  const config = { isProbe: true };
+  app.get('/healthz', { config, schema: { ...schema, summary: 'The process is alive' } }, async () => OK);
+  app.get('/health', { config, schema: { ...schema, summary: 'As /healthz' } }, async () => OK);
 
+  const readNumbers = oneAtATime(() => readQueueNumbers(services.sql));
   app.get(
     '/readyz',
     {
+      config,
       schema: {
         ...schema,
         summary: 'The database answers, workers take what is due, and the disk has room',
@@ -66,7 +69,7 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
     async () => {
       if (app.drainSignal.aborted) throw problem('UNAVAILABLE', { message: 'The process is stopping.' });
       const numbers = await Promise.race([
-        readQueueNumbers(services.sql).catch(() => null),
+        readNumbers().catch(() => null),
         after(READY_WITHIN_MS, null, { ref: false }),
       ]);
       if (numbers === null) throw problem('UNAVAILABLE', { message: 'The database does not answer.' });
@@ -81,10 +84,11 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
   );
 
   const { metricsToken } = services.config;
-  app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+  const readMetrics = oneAtATime(() => metrics.metrics());
+  app.get('/metrics', { config, schema: { hide: true } }, async (request, reply) => {
     if (metricsToken !== undefined && !isEqual(sentBearer(request) ?? '', metricsToken))
       throw problem('JWT_INVALID', { message: 'Send METRICS_TOKEN as Authorization: Bearer <token>.' });
-    return reply.type(metrics.contentType).send(await metrics.metrics());
+    return reply.type(metrics.contentType).send(await readMetrics());
   });
 }
 
@@ -96,6 +100,12 @@ function readiness(heavy: HeavyState | undefined): z.input<typeof Readiness> {
     status: isAnswering ? 'ok' : 'degraded',
     heavyRequests: { isAnswering, waiting, replacements, lastReplacedAt: lastReplacedAt?.toISOString() ?? null },
   };
+}
+
+/** The routes have no limits, so whoever asks while an answer is being made gets that answer. */
+function oneAtATime<Result>(make: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined;
+  return () => (running ??= make().finally(() => (running = undefined)));
 }
 
 /** Compares in constant time, so that the time does not tell how much of a token is right. */

@@ -9,6 +9,7 @@ import {
   ProblemError,
   problem,
   problemBody,
+  type ProblemBody,
   type ProblemIssue,
 } from './problems.ts';
 import { WorkAlreadyDone } from '../../db/idempotencyKeys.ts';
@@ -18,15 +19,25 @@ import { issuesOfZod } from './envelopeIssues.ts';
 import type { LateRefusals } from './lateRefusals.ts';
 import type { App } from '../services.ts';
 
-/** Sends `error` as application/problem+json, with its headers. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Puts a problem into the form that the clients of the route read; default: the problem itself. */
+    readonly wrapProblem?: (body: ProblemBody) => object;
+  }
+}
+
+/** Sends `error` as application/problem+json, or in the form of the route, with its headers. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError): FastifyReply {
   const path = request.url.split('?', 1)[0];
   if (error.status === 401) reply.header('www-authenticate', 'Bearer');
+  const body = problemBody(error, path, request.id);
+  // A path that cannot be decoded has no route.
+  const wrapProblem = request.routeOptions?.config?.wrapProblem;
   return reply
     .code(error.status)
     .headers(error.headers)
-    .type(PROBLEM_MEDIA_TYPE)
-    .send(JSON.stringify(problemBody(error, path, request.id)));
+    .type(wrapProblem ? 'application/json; charset=utf-8' : PROBLEM_MEDIA_TYPE)
+    .send(JSON.stringify(wrapProblem?.(body) ?? body));
 }
 
 /** @param lateRefusals null: refusals are sent at once. */

@@ -22,6 +22,8 @@ interface Use {
 interface LoopShare {
   /** Runs `work`, which must be synchronous, and counts its time. */
   measure<Result>(workspaceId: string, work: () => Result): Result;
+  /** Counts time of work that is spread over many turns of the loop, and so cannot be measured. */
+  add(workspaceId: string, ms: number): void;
   /** Whether the workspace has used its share, so that its next work is better done elsewhere. */
   isSpent(workspaceId: string): boolean;
 }
@@ -51,21 +53,23 @@ export function createLoopShare(
     use.ms = current(use) + ms;
     use.at = now();
   };
+  const addTo = (workspaceId: string, ms: number): void => {
+    let use = uses.get(workspaceId);
+    if (use === undefined) {
+      if (uses.size >= MAX_WORKSPACES) for (const [id, each] of uses) if (current(each) < FORGOTTEN_MS) uses.delete(id);
+      uses.set(workspaceId, (use = { ms: 0, at: 0 }));
+    }
+    add(use, ms);
+    add(all, ms);
+  };
   return {
+    add: addTo,
     measure(workspaceId, work) {
       const begun = usedMs();
       try {
         return work();
       } finally {
-        const ms = usedMs() - begun;
-        let use = uses.get(workspaceId);
-        if (use === undefined) {
-          if (uses.size >= MAX_WORKSPACES)
-            for (const [id, each] of uses) if (current(each) < FORGOTTEN_MS) uses.delete(id);
-          uses.set(workspaceId, (use = { ms: 0, at: 0 }));
-        }
-        add(use, ms);
-        add(all, ms);
+        addTo(workspaceId, usedMs() - begun);
       }
     },
     isSpent(workspaceId) {

@@ -3,17 +3,30 @@ import { problem } from './problems.ts';
 import { sendProblem } from './failures.ts';
 import type { App } from '../services.ts';
 
+interface KnownRoute {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route that there is, by its path. */
+    readonly knownRoutes: ReadonlyMap<string, KnownRoute>;
+  }
+}
+
 const WHERE_TO_LOOK = 'GET /docs has the guides, GET /public/v1/openapi.json every route.';
 
 /** Must be called before the first route is registered, because it collects routes as they are added. */
 export function answerUnknownRoutes(app: App): void {
-  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  const routes = new Map<string, KnownRoute>();
+  app.decorate('knownRoutes', routes);
   app.addHook('onRoute', ({ url, method }) => {
     const route = routes.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() };
     for (const each of [method].flat()) route.methods.add(each);
     routes.set(url, route);
   });
   app.setNotFoundHandler((request, reply) => {
+    app.rateLimits.chargeOpen(request.ip);
     const path = request.url.split('?', 1)[0];
     const allowed = [...routes.values()]
       .filter((route) => route.pattern.test(path))

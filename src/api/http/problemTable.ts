@@ -32,6 +32,14 @@ export const PROBLEMS = {
       'A member or query parameter is missing, unknown, given twice, of the wrong type or out of bounds. `issues` ' +
       'names each with its path.',
   },
+  CREDENTIALS_DIFFER: {
+    status: 400,
+    title: 'The request has two different credentials',
+    retryable: false,
+    help:
+      '`x-api-key` and `Authorization: Bearer` hold different values, and the service does not choose between them. ' +
+      'Send one of the two headers.',
+  },
   CURSOR_INVALID: {
     status: 400,
     title: 'The cursor does not belong to this list',
@@ -85,6 +93,14 @@ export const PROBLEMS = {
     title: 'The role does not allow this',
     retryable: false,
     help: 'A `viewer` key cannot write, whatever its scopes are; management routes need an owner or admin.',
+  },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    title: 'Web pages of this origin may not call /mcp',
+    retryable: false,
+    help:
+      'A browser sent the request for a page of another origin. Only pages of PUBLIC_URL, of ALLOWED_ORIGINS and of ' +
+      'the own machine may call `/mcp`; programs that send no `Origin` always may.',
   },
   API_KEY_LIMIT_REACHED: {
     status: 403,

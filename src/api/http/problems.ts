@@ -68,7 +68,7 @@ export const problem = (code: ProblemCode, options?: ProblemOptions): ProblemErr
 export const faultsMessage = (issues: readonly ProblemIssue[]): string =>
   issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`;
 
-interface ProblemBody {
+export interface ProblemBody {
   readonly type: string;
   readonly title: string;
   readonly status: number;

@@ -1,6 +1,7 @@
 // Rate limits: requests per minute of each key, member and workspace, counted in this process and settled with Postgres
-// once a second; and failed authentications of each address, counted in this process alone.
-import type { FastifyReply } from 'fastify';
+// once a second; and of each address failed authentications and requests without a key, counted in this process alone.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { admitsCallers } from './auth/authentication.ts';
 import { addRequestCounts, deleteOldRequestCounts } from '../../db/requestCounts.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { problem } from './problems.ts';
@@ -10,12 +11,21 @@ declare module 'fastify' {
   interface FastifyInstance {
     readonly rateLimits: RateLimits;
   }
+  interface FastifyContextConfig {
+    /**
+     * Set for what an orchestrator or a monitor asks: it must not be refused because others share its address, so it
+     * has to cost next to nothing however often it is asked.
+     */
+    readonly isProbe?: boolean;
+  }
 }
 
 const WINDOW_MS = 60_000;
 const SETTLE_EVERY_MS = 1_000;
 /** A program with a wrong key retries once a second; behind one proxy there may be several. */
 const FAILURES_PER_MINUTE = 300;
+/** A page of the API reference loads ten files, and an office shares an address. */
+const OPEN_PER_MINUTE = 1_200;
 /** Beyond this many addresses the oldest is dropped, so that inventing them cannot fill the memory. */
 const MAX_ADDRESSES = 20_000;
 
@@ -46,6 +56,11 @@ interface RateLimits {
    * @throws RATE_LIMITED
    */
   chargeFailure(address: string): void;
+  /**
+   * Counts one request of an address to a route that needs no key, or to none at all.
+   * @throws RATE_LIMITED
+   */
+  chargeOpen(address: string): void;
   /** Adds our counts to Postgres and reads those of other processes. On failure, ours are kept for the next time. */
   settle(): Promise<void>;
 }
@@ -67,6 +82,7 @@ class CountedRateLimits implements RateLimits {
   #windowStart = 0;
   #counts = new Map<string, Count>();
   readonly #failures = new Map<string, number>();
+  readonly #open = new Map<string, number>();
 
   constructor(services: Pick<Services, 'sql' | 'log'>, now: () => number) {
     this.#services = services;
@@ -94,17 +110,19 @@ class CountedRateLimits implements RateLimits {
   }
 
   chargeFailure(address: string): void {
+    this.#chargeAddress(this.#failures, address, FAILURES_PER_MINUTE, 'failed authentications');
+  }
+
+  chargeOpen(address: string): void {
+    this.#chargeAddress(this.#open, address, OPEN_PER_MINUTE, 'requests without a key');
+  }
+
+  #chargeAddress(counts: Map<string, number>, address: string, limit: number, what: string): void {
     const secondsLeft = this.#turnWindow();
-    const count = (this.#failures.get(address) ?? 0) + 1;
-    if (count > FAILURES_PER_MINUTE)
-      throw refusal(
-        `More than ${FAILURES_PER_MINUTE} failed authentications per minute from this address.`,
-        FAILURES_PER_MINUTE,
-        secondsLeft,
-      );
-    if (!this.#failures.has(address) && this.#failures.size >= MAX_ADDRESSES)
-      this.#failures.delete(this.#failures.keys().next().value!);
-    this.#failures.set(address, count);
+    const count = (counts.get(address) ?? 0) + 1;
+    if (count > limit) throw refusal(`More than ${limit} ${what} per minute from this address.`, limit, secondsLeft);
+    if (!counts.has(address) && counts.size >= MAX_ADDRESSES) counts.delete(counts.keys().next().value!);
+    counts.set(address, count);
   }
 
   async settle(): Promise<void> {
@@ -135,6 +153,7 @@ class CountedRateLimits implements RateLimits {
       this.#windowStart = start;
       this.#counts = new Map();
       this.#failures.clear();
+      this.#open.clear();
     }
     return Math.ceil((start + WINDOW_MS - time) / 1000);
   }
@@ -155,12 +174,27 @@ const refusal = (reason: string, limit: number, secondsLeft: number) =>
     retryAfterSeconds: secondsLeft,
   });
 
-const UNLIMITED: RateLimits = { charge: () => {}, chargeFailure: () => {}, settle: async () => {} };
+const UNLIMITED: RateLimits = {
+  charge: () => {},
+  chargeFailure: () => {},
+  chargeOpen: () => {},
+  settle: async () => {},
+};
 
-/** Puts `app.rateLimits` in place and settles it while the app runs. RATE_LIMITS=off: nothing is counted. */
+/**
+ * Puts `app.rateLimits` in place and settles it while the app runs. RATE_LIMITS=off: nothing is counted. Must be called
+ * before the first route is registered: a route that asks for no key gets the limit by address here, so that none can
+ * be without a limit.
+ */
 export function limitRates(app: App, services: Services): void {
   const rateLimits = services.config.rateLimits ? createRateLimits(services) : UNLIMITED;
   app.decorate('rateLimits', rateLimits);
+  const chargeAddress = async ({ ip }: FastifyRequest): Promise<void> => rateLimits.chargeOpen(ip);
+  app.addHook('onRoute', (route) => {
+    const hooks = [route.onRequest ?? []].flat();
+    if (route.config?.isProbe || admitsCallers(hooks) || hooks.includes(chargeAddress)) return;
+    route.onRequest = [chargeAddress, ...hooks];
+  });
   if (!services.config.rateLimits) return;
   let running: Promise<void> | undefined;
   let settlements = 0;

@@ -21,6 +21,11 @@ declare module 'fastify' {
  * another computes. All workspaces share ten connections.
  */
 const MAX_TURNS = 4;
+/**
+ * Requests of one workspace that may be open, those that wait for a run included, as a multiple of its limit in flight:
+ * 128, 256 or 512 by tier. One that waits costs little but its connection, of which a process has 4,000.
+ */
+const OPEN_PER_IN_FLIGHT = 8;
 const RETRY_AFTER_S = 1;
 
 /** A request that is counted. */
@@ -40,9 +45,11 @@ interface Flight {
 interface RequestsInFlight {
   /**
    * Counts a request until its connection has its answer or is closed.
-   * @throws RATE_LIMITED with Retry-After when the workspace has as many as its tier allows
+   * @throws RATE_LIMITED with Retry-After when the workspace has as many as its tier allows, or too many that wait
    */
   begin(asker: Asker, request: FastifyRequest, reply: FastifyReply): void;
+  /** Requests of a workspace whose connections are open, those that wait included. */
+  openOf(workspaceId: string): number;
 }
 
 /** The requests of one workspace; dropped when no connection is open. */
@@ -59,10 +66,12 @@ interface Held {
 function createRequestsInFlight(): RequestsInFlight {
   const workspaces = new Map<string, Held>();
   return {
+    openOf: (workspaceId) => workspaces.get(workspaceId)?.open ?? 0,
     begin({ workspaceId, tier }, request, reply) {
       const limit = TIER_LIMITS[tier].requestsInFlight;
       const held = workspaces.get(workspaceId) ?? { open: 0, requests: 0, turns: 0, waiting: new Set() };
       if (held.requests >= limit) throw tooMany(limit, tier);
+      if (held.open >= limit * OPEN_PER_IN_FLIGHT) throw tooManyWaiting(limit * OPEN_PER_IN_FLIGHT, tier);
       workspaces.set(workspaceId, held);
       request.flight = new CountedFlight(held, reply, () => {
         const isDone = held.open === 0 && held.turns === 0;
@@ -154,7 +163,16 @@ const tooMany = (limit: number, tier: string) =>
     retryAfterSeconds: RETRY_AFTER_S,
   });
 
-const UNLIMITED: RequestsInFlight = { begin: () => {} };
+const tooManyWaiting = (limit: number, tier: string) =>
+  problem('RATE_LIMITED', {
+    message:
+      `${limit} requests of the workspace wait for runs to end, and the ${tier} tier allows no more at the same ` +
+      'time. Follow fewer runs, or ask for them without "wait".',
+    extras: { limit, limitName: 'requestsWaiting' },
+    retryAfterSeconds: RETRY_AFTER_S,
+  });
+
+const UNLIMITED: RequestsInFlight = { begin: () => {}, openOf: () => 0 };
 
 /**
  * Must be called before the routes are registered, and after what answers requests elsewhere: those take no turn

@@ -1,5 +1,7 @@
 // A call of the public API on behalf of an MCP client: the same routes as over HTTP, in this process or on another
 // host.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FastifyRequest } from 'fastify';
 import type { App } from '../services.ts';
 
 export interface ApiRequest {
@@ -33,18 +35,35 @@ function answerOf(status: number, header: ApiAnswer['header'], text: string): Ap
   return { status, header, body: isJson ? JSON.parse(text) : text };
 }
 
-/** Calls the app of this process. @param credentials the header that carries the API key, as the client sent it. */
-export function callApp(app: App, credentials: Headers): CallApi {
+/** The requests to /mcp that are being served, each in its own chain of calls: nothing that a client sends is one. */
+const messages = new AsyncLocalStorage<FastifyRequest>();
+
+/** Serves the message of a request to /mcp; calls of the API within `serve` are made for it. */
+export const serveMessage = <Result>(message: FastifyRequest, serve: () => Result): Result =>
+  messages.run(message, serve);
+
+/** The request to /mcp for which the current call of the API is made; undefined: there is none. */
+export const servedMessage = (): FastifyRequest | undefined => messages.getStore();
+
+/** Synchronous work for a workspace, whose time is counted. */
+export type Measure = <Result>(work: () => Result) => Result;
+
+/**
+ * Calls the app of this process.
+ * @param credentials the header that carries the API key, as the client sent it
+ */
+export function callApp(app: App, credentials: Headers, measure: Measure): CallApi {
   return async (request, signal) => {
+    const payload = request.body === undefined ? undefined : measure(() => JSON.stringify(request.body));
     const answer = await app.inject({
       method: request.method,
       url: request.path,
       headers: headersOf(credentials, request),
-      ...(request.body !== undefined && { payload: JSON.stringify(request.body) }),
+      ...(payload !== undefined && { payload }),
       ...(signal && { signal }),
     });
     const header = (name: string): string | null => answer.headers[name]?.toString() ?? null;
-    return answerOf(answer.statusCode, header, answer.payload);
+    return measure(() => answerOf(answer.statusCode, header, answer.payload));
   };
 }
 

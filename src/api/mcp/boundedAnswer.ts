@@ -49,10 +49,15 @@ export function boundedText(answer: unknown, { path, maxBytes }: Bounds): string
 
 /** Says that the path leads nowhere, and what there is at the nearest place that it reaches. */
 function notFoundAt(answer: unknown, path: string): string {
-  let reached = path;
-  do reached = reached.slice(0, reached.lastIndexOf('/'));
-  while (valueAtPointer(answer, reached) === undefined);
-  const part = valueAtPointer(answer, reached);
+  // From the root down, a name at a time: pointers of growing length would be read from their beginning each time.
+  let reached = '';
+  let part = answer;
+  for (const name of path.split('/').slice(1)) {
+    const next = valueAtPointer(part, `/${name}`);
+    if (next === undefined) break;
+    part = next;
+    reached += `/${name}`;
+  }
   const where = reached === '' ? 'The answer' : `"${reached}"`;
   const message = `The answer has nothing at "${path}". ${where}`;
   if (Array.isArray(part)) return `${message} has ${part.length} items, counted from 0.`;

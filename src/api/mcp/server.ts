@@ -1,11 +1,21 @@
 // The MCP server: tools and resources over the public API, for one client with one key.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { McpServer } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type CallToolResult,
+  type ListResourcesResult,
+  type ListToolsResult,
+  type ReadResourceResult,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { ROOT, VERSION } from '../../config.ts';
 import { valueAtPointer } from '../../engine/index.ts';
 import { faultsMessage, type ProblemIssue } from '../http/problems.ts';
-import type { ApiAnswer, CallApi } from './apiCall.ts';
+import type { ApiAnswer, CallApi, Measure } from './apiCall.ts';
 import { boundedText } from './boundedAnswer.ts';
 import { MAX_BYTES, type ShownPart, type Tool } from './tool.ts';
 import { listedSchema, readArguments } from './toolArguments.ts';
@@ -18,50 +28,86 @@ Answers are cut to maxBytes; { omitted, path } marks a part that the same tool r
 get_backtest, path reads any part of the view; view "full" has every member. Compare runs with list_backtests; read
 trades, equity, orders and signals with get_backtest_artifact.`;
 
-/** Builds a server whose tools call the API through `call`. Whatever the API refuses comes back as its problem body. */
-export function createMcpServer(call: CallApi): McpServer {
-  const server = new McpServer({ name: 'candlepool', version: VERSION }, { instructions: INSTRUCTIONS });
-  for (const tool of TOOLS) registerTool(server, tool, call);
-  registerResources(server, call);
+/** The lists are made once: nothing in them depends on who asks, and their schemas take long to convert. */
+const TOOL_LIST = { tools: TOOLS.map(listedTool) } as ListToolsResult;
+const TOOL_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
+
+/**
+ * Builds a server whose tools call the API through `call`. Whatever the API refuses comes back as its problem body.
+ * The SDK recommends its McpServer, which registers every tool and converts every schema again for each request. Ours
+ * has two tables. It announces no change of its lists, which never change, so no client opens a stream to wait for one.
+ * @param measure counts the time of synchronous work
+ */
+export function createMcpServer(call: CallApi, measure: Measure = (work) => work()): Server {
+  const server = new Server(
+    { name: 'candlepool', version: VERSION },
+    { instructions: INSTRUCTIONS, capabilities: { tools: {}, resources: {} } },
+  );
+  server.setRequestHandler('tools/list', () => TOOL_LIST);
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const tool = TOOL_BY_NAME.get(params.name);
+    if (tool === undefined)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Tool ${params.name.slice(0, MAX_SHOWN)} not found; tools/list names all.`,
+      );
+    return callTool(tool, params.arguments ?? {}, { call, measure, context });
+  });
+  server.setRequestHandler('resources/list', () => RESOURCE_LIST);
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const resource = RESOURCES.find((each) => each.uri === uri);
+    if (resource === undefined) throw new ResourceNotFoundError(uri.slice(0, MAX_SHOWN));
+    const { mimeType } = resource;
+    const contents = [{ uri, mimeType, text: await resource.read(call) }];
+    return { contents } satisfies ReadResourceResult;
+  });
   return server;
 }
+/** Characters of a name that a message repeats: longer ones help nobody. */
+const MAX_SHOWN = 100;
 
-function registerTool(server: McpServer, tool: Tool, call: CallApi): void {
-  server.registerTool(
-    tool.name,
-    {
-      title: tool.title,
-      description: tool.description,
-      inputSchema: listedSchema(tool.input),
-      annotations: {
-        readOnlyHint: tool.isReadOnly,
-        idempotentHint: tool.isIdempotent,
-        destructiveHint: false,
-        openWorldHint: false,
+function listedTool({ name, title, description, input, isReadOnly, isIdempotent }: Tool) {
+  const annotations = {
+    readOnlyHint: isReadOnly,
+    idempotentHint: isIdempotent,
+    destructiveHint: false,
+    openWorldHint: false,
+  };
+  return { name, title, description, inputSchema: listedSchema(input), annotations };
+}
+
+interface Calling {
+  readonly call: CallApi;
+  readonly measure: Measure;
+  readonly context: ServerContext;
+}
+
+async function callTool(tool: Tool, sent: unknown, { call, measure, context }: Calling): Promise<CallToolResult> {
+  const read = measure(() => readArguments(tool.input, sent));
+  if ('issues' in read) return toolResult(argumentsRefused(read.issues), WHOLE);
+  const { path, maxBytes, ...own } = read.args;
+  const shown = { path, maxBytes } as ShownPart;
+  const { signal, _meta, notify } = context.mcpReq;
+  const progressToken = _meta?.progressToken;
+  let reported = 0;
+  try {
+    const answer = await tool.run(own, {
+      shown,
+      call: (request) => call(request, signal),
+      report: async (fraction, message) => {
+        if (progressToken === undefined) return;
+        // Progress must grow with each notification, whatever the run says.
+        reported = Math.max(reported + 1e-6, fraction);
+        const params = { progressToken, progress: reported, total: 1, message };
+        await notify({ method: 'notifications/progress', params });
       },
-    },
-    async (sent, context) => {
-      const read = readArguments(tool.input, sent);
-      if ('issues' in read) return toolResult(argumentsRefused(read.issues), WHOLE);
-      const { path, maxBytes, ...own } = read.args;
-      const shown = { path, maxBytes } as ShownPart;
-      const { signal, _meta, notify } = context.mcpReq;
-      const progressToken = _meta?.progressToken;
-      let reported = 0;
-      const answer = await tool.run(own, {
-        shown,
-        call: (request) => call(request, signal),
-        report: async (fraction, message) => {
-          if (progressToken === undefined) return;
-          // Progress must grow with each notification, whatever the run says.
-          reported = Math.max(reported + 1e-6, fraction);
-          const params = { progressToken, progress: reported, total: 1, message };
-          await notify({ method: 'notifications/progress', params });
-        },
-      });
-      return toolResult(answer, shown);
-    },
-  );
+    });
+    return measure(() => toolResult(answer, shown));
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return { content: [{ type: 'text', text }], isError: true };
+  }
 }
 
 /** As the API refuses a request. */
@@ -81,35 +127,46 @@ function toolResult({ status, body }: Pick<ApiAnswer, 'status' | 'body'>, { path
   return { content: [{ type: 'text' as const, text }], ...(isError && { isError }) };
 }
 
-interface Page {
+interface Resource {
   readonly name: string;
   readonly title: string;
-  readonly file: string;
+  readonly uri: string;
+  readonly mimeType: string;
+  readonly read: (call: CallApi) => Promise<string>;
 }
-const PAGES: readonly Page[] = [
-  { name: 'language', title: 'What strategies can say', file: 'docs/language.md' },
-  { name: 'fill-rules', title: 'The fill rules, with pictures', file: 'docs/fills.md' },
-  { name: 'semantics', title: 'Every rule of the engine', file: 'docs/semantics.md' },
-  { name: 'problems', title: 'Every error and its remedy', file: 'docs/problems.md' },
-];
 
-function registerResources(server: McpServer, call: CallApi): void {
-  const json = (name: string, title: string, path: string): void => {
-    const uri = `candlepool://${name}`;
-    server.registerResource(name, uri, { title, mimeType: 'application/json' }, async () => {
-      const { status, body } = await call({ method: 'GET', path });
-      // A resource has no mark of an error: a refusal must not be read as its content.
-      if (status >= 400) throw new Error(boundedText(body, WHOLE));
-      return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body) }] };
-    });
-  };
-  json('manifest', 'The workflow contract', '/public/v1');
-  json('authoring-pack', 'All that is needed to write a strategy', '/public/v1/authoring-pack');
-  json('templates', 'Strategies to copy and change', '/public/v1/system-strategies?limit=100');
-  for (const { name, title, file } of PAGES) {
-    const uri = `candlepool://${name}`;
-    server.registerResource(name, uri, { title, mimeType: 'text/markdown' }, async () => ({
-      contents: [{ uri, mimeType: 'text/markdown', text: await readFile(join(ROOT, file), 'utf8') }],
-    }));
-  }
-}
+/** An answer of the API. */
+const answerResource = (name: string, title: string, path: string): Resource => ({
+  name,
+  title,
+  uri: `candlepool://${name}`,
+  mimeType: 'application/json',
+  read: async (call) => {
+    const { status, body } = await call({ method: 'GET', path });
+    // A resource has no mark of an error: a refusal must not be read as its content.
+    if (status >= 400) throw new Error(boundedText(body, WHOLE));
+    return JSON.stringify(body);
+  },
+});
+
+/** A page of docs/. */
+const pageResource = (name: string, title: string, file: string): Resource => ({
+  name,
+  title,
+  uri: `candlepool://${name}`,
+  mimeType: 'text/markdown',
+  read: () => readFile(join(ROOT, file), 'utf8'),
+});
+
+const RESOURCES: readonly Resource[] = [
+  answerResource('manifest', 'The workflow contract', '/public/v1'),
+  answerResource('authoring-pack', 'All that is needed to write a strategy', '/public/v1/authoring-pack'),
+  answerResource('templates', 'Strategies to copy and change', '/public/v1/system-strategies?limit=100'),
+  pageResource('language', 'What strategies can say', 'docs/language.md'),
+  pageResource('fill-rules', 'The fill rules, with pictures', 'docs/fills.md'),
+  pageResource('semantics', 'Every rule of the engine', 'docs/semantics.md'),
+  pageResource('problems', 'Every error and its remedy', 'docs/problems.md'),
+];
+const RESOURCE_LIST: ListResourcesResult = {
+  resources: RESOURCES.map(({ uri, name, title, mimeType }) => ({ uri, name, title, mimeType })),
+};

@@ -37,9 +37,12 @@ export interface Tool {
 
 /** The largest view that the API answers. */
 export const MAX_BYTES = AGENT_BYTES.max;
+/** No pointer into an answer is longer; where one leads is looked for name by name. */
+const MAX_PATH = 2_000;
 const SHOWN_PART = {
   path: z
     .string()
+    .max(MAX_PATH)
     .regex(/^(\/.*)?$/, 'must be empty or begin with /')
     .default('')
     .describe('JSON pointer into the answer, to read a part that an earlier answer omitted. Default: the whole.'),

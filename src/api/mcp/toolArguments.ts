@@ -1,12 +1,19 @@
 // Arguments of tools: their schema as clients see it, and how they are read from what a client sent. What belongs to
 // the body of a request is left to the API, which explains every fault with its remedy.
-import { fromJsonSchema, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { pointerTo } from '../../engine/index.ts';
 import { duplicateMembers } from '../http/duplicateMembers.ts';
 import { issuesOfZod } from '../http/envelopeIssues.ts';
+import { BODY_BOUNDS, exceededBound, type JsonBounds } from '../http/jsonBounds.ts';
 import type { ProblemIssue } from '../http/problems.ts';
 import type { ToolArguments } from './tool.ts';
+
+/**
+ * What a message may hold, and a string of it that is JSON. A message is read on the thread that answers everybody,
+ * whatever its size: its tool may wait for a run, and the thread of heavy requests takes one request of a workspace at
+ * a time. 1,000 items of a batch have 30,000 values.
+ */
+export const MESSAGE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, values: 50_000, containers: 20_000 };
 
 const API_CHECKED = new WeakSet<z.core.$ZodType>();
 
@@ -16,22 +23,9 @@ export function bodyMembers<Shape extends z.ZodRawShape>(shape: Shape): Shape {
   return shape;
 }
 
-type ListedSchema = Parameters<typeof fromJsonSchema>[0];
-/** Made once: every request has a server of its own. */
-const listed = new WeakMap<z.ZodObject, StandardSchemaWithJSON>();
-
-/** What a tool lists. Validates nothing: `readArguments` does, in the words of the API. */
-export function listedSchema(input: z.ZodObject): StandardSchemaWithJSON {
-  const known = listed.get(input);
-  if (known !== undefined) return known;
-  // Two types of the same JSON, by two libraries.
-  const json = z.toJSONSchema(input, { io: 'input', override: replaceByOverride }) as ListedSchema;
-  const schema = fromJsonSchema(json, {
-    getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
-  });
-  listed.set(input, schema);
-  return schema;
-}
+/** What a tool lists, as JSON Schema. It validates nothing: `readArguments` does, in the words of the API. */
+export const listedSchema = (input: z.ZodObject): Readonly<Record<string, unknown>> =>
+  z.toJSONSchema(input, { io: 'input', override: replaceByOverride });
 
 /** Replaces the patterns of dates, which nobody can read, by their short form in `override`, as in OpenAPI. */
 function replaceByOverride({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
@@ -79,24 +73,31 @@ function validOrAsSent(input: z.ZodObject, sent: ToolArguments): ToolArguments {
 /** A list, its items and their objects may each be strings. */
 const MAX_ROUNDS = 3;
 
-/** Agents often write an object as a string. */
+/** An answer lists at most this many; more would only repeat them. */
+const MAX_ISSUES = 100;
+
+/** Agents often write an object as a string. The arguments are copied once, however many strings they hold. */
 function readStrings(sent: unknown, faults: readonly z.core.$ZodIssue[]): { value: unknown; issues: ProblemIssue[] } {
-  let value = sent;
+  let copy: unknown;
   const issues: ProblemIssue[] = [];
   for (const { code, path } of faults) {
-    const text = code === 'invalid_type' ? memberAt(value, path) : undefined;
+    if (issues.length >= MAX_ISSUES) break;
+    const text = code === 'invalid_type' ? memberAt(copy ?? sent, path) : undefined;
     if (typeof text !== 'string') continue;
+    const place = pointerTo('', ...path.map(String));
     try {
-      const member: unknown = JSON.parse(text);
-      const repeated = duplicateMembers(text, pointerTo('', ...path.map(String)));
-      for (const issue of repeated) issues.push(issue);
-      if (repeated.length === 0) value = withMember(value, path, member);
+      const excess = exceededBound(Buffer.from(text), MESSAGE_BOUNDS);
+      const member: unknown = excess === null ? JSON.parse(text) : undefined;
+      const faultsOfText =
+        excess === null ? duplicateMembers(text, place) : [{ ...excess, path: `${place}${excess.path}` }];
+      for (const issue of faultsOfText) issues.push(issue);
+      if (faultsOfText.length === 0) copy = withMember(copy ?? structuredClone(sent), path, member);
     } catch (error) {
       // Another string was not meant to be JSON.
       if (/^\s*[[{]/.test(text)) issues.push(notJson(path, (error as Error).message));
     }
   }
-  return { value, issues };
+  return { value: copy ?? sent, issues };
 }
 
 function notJson(path: readonly PropertyKey[], reason: string): ProblemIssue {
@@ -113,13 +114,12 @@ function notJson(path: readonly PropertyKey[], reason: string): ProblemIssue {
 const memberAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((part, name) => (part as Readonly<Record<PropertyKey, unknown>>)[name], value);
 
-/** A copy with `member` at `path`. */
+/** Puts `member` at `path` of `value`. @returns the value, or the member where the path is the value's own */
 function withMember(value: unknown, path: readonly PropertyKey[], member: unknown): unknown {
   if (path.length === 0) return member;
-  const [name, ...rest] = path;
-  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<PropertyKey, unknown>;
-  copy[name] = withMember(copy[name], rest, member);
-  return copy;
+  const owner = memberAt(value, path.slice(0, -1)) as Record<PropertyKey, unknown>;
+  owner[path.at(-1)!] = member;
+  return value;
 }
 
 /** An unknown member is an argument here; unless it is near to one of the names, all of them are listed. */

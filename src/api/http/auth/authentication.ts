@@ -12,7 +12,7 @@ import { createLastUsed } from './lastUsed.ts';
 import { Secrets } from './secrets.ts';
 import { createThrottle } from './throttle.ts';
 import { createTokenCheck } from './tokens.ts';
-import { sentBearer } from './transport.ts';
+import { refuseTwoCredentials, sentBearer } from './transport.ts';
 import { isUuid } from './uuid.ts';
 
 export type { Caller } from './keyCheck.ts';
@@ -74,6 +74,7 @@ export function authenticateRequests(
       throw error;
     }
   };
+  app.addHook('onRequest', async (request) => refuseTwoCredentials(request));
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('member', null as unknown as Membership);
   app.decorate('authentication', {
@@ -119,6 +120,18 @@ function refuse(): never {
   throw problem('INTERNAL_ERROR', { message: 'This request was not authenticated.' });
 }
 
+/** Hooks that admit a request as that of a key or a member. A route without one is open, and limited by address. */
+const ADMITTING = new WeakSet<object>();
+
+/** Whether a route asks for a key or a token before it does anything. */
+export const admitsCallers = (onRequest: object | undefined): boolean =>
+  [onRequest].flat().some((hook) => hook !== undefined && ADMITTING.has(hook));
+
+function admitting(hook: onRequestAsyncHookHandler): onRequestAsyncHookHandler {
+  ADMITTING.add(hook);
+  return hook;
+}
+
 /** What a route under /public/v1 asks of a key. Without scope, any valid key will do. */
 interface KeyNeed {
   readonly scope?: ApiKeyScope;
@@ -130,7 +143,7 @@ interface KeyNeed {
  */
 export function requireKey(need: KeyNeed = {}): onRequestAsyncHookHandler {
   const { scope, role } = need;
-  return async function (request, reply) {
+  return admitting(async function (request, reply) {
     const { authentication } = request.server;
     const caller = await authentication.authenticateKey(request);
     request.caller = caller;
@@ -147,12 +160,12 @@ export function requireKey(need: KeyNeed = {}): onRequestAsyncHookHandler {
         extras: { requiredRole: role, role: caller.role },
       });
     }
-  };
+  });
 }
 
 /** For routes under /workspaces/:workspaceId: a signed-in member of it, with one of the roles. */
 export function requireMember(roles: readonly MemberRole[]): onRequestAsyncHookHandler {
-  return async function (request, reply) {
+  return admitting(async function (request, reply) {
     const { workspaceId } = request.params as { workspaceId: string };
     const { authentication } = request.server;
     const member = await authentication.authenticateMember(request, workspaceId);
@@ -164,5 +177,5 @@ export function requireMember(roles: readonly MemberRole[]): onRequestAsyncHookH
       });
     }
     request.member = member;
-  };
+  });
 }
