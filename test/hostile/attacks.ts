@@ -4,10 +4,12 @@ import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { astOf, CONFIG, condition, readyVersion, type Attack, type Send, type Target } from './attack.ts';
+import { DOOR_ATTACKS } from './doorAttacks.ts';
 import { signToken } from './identity.ts';
 import { largeBodies } from './largeBodies.ts';
 import { SWEEP_ATTACKS } from './sweepAttacks.ts';
 import { SWEEP_BODIES, VARIED_AST } from './sweepBodies.ts';
+import { slowBodies } from './slowBodies.ts';
 
 export interface Tally {
   /** Counts of answers by status; 0: the connection was closed. */
@@ -87,6 +89,19 @@ const ATTACKS: readonly Attack[] = [
     parallel: 1,
     prepare: repeated('/public/v1/strategies/validate', 'pro', many(700_000, 'k')),
   },
+  {
+    name: 'bodies that take long: 100,000 overrides, a name of megabytes, …',
+    parallel: 2,
+    prepare: async (send, { pro }) => {
+      const bodies = slowBodies(await readyVersion(send, pro.key, astOf([condition(6)])));
+      let turn = 0;
+      return () => {
+        const { path, body } = bodies[turn++ % bodies.length];
+        return send(`/public/v1${path}`, { key: pro.key, body });
+      };
+    },
+  },
+  ...DOOR_ATTACKS,
   {
     name: '5,000 overrides of one backtest',
     parallel: 1,
