@@ -32,6 +32,13 @@ const MANY_REJECTIONS = 0.1;
 /** Fewer positions than this say little about a strategy (the usual rule of thumb for a mean). */
 export const FEW_POSITIONS = 30;
 
+/** What trading cost in a run (semantics §5.3); a rebate and funding that was received are negative. */
+interface Costs {
+  readonly totalFees: number;
+  readonly slippageCost: number;
+  readonly fundingPaid: number;
+}
+
 export interface DiagnosisInput {
   readonly report: ReportInput;
   readonly bits: readonly ConditionBits[];
@@ -42,7 +49,7 @@ export interface DiagnosisInput {
   readonly positions: PositionStatistics;
   readonly netProfit: number;
   readonly bestPnl: number;
-  readonly totalFees: number;
+  readonly costs: Costs;
   readonly returnPct: number;
   /** null without bars. */
   readonly buyHoldReturnPct: number | null;
@@ -204,7 +211,7 @@ const text = (value: number | null): string => (value === null ? '–' : String(
 
 /** What stands out in the trades. */
 function withTrades(input: DiagnosisInput): Diagnosis[] {
-  const { positions, netProfit, totalFees, bestPnl, funnel } = input;
+  const { positions, netProfit, bestPnl, funnel } = input;
   const data = [...drillingFindings(input.report), ...dataFindings(input.report, input.bits)];
   const found = data.map((each) => warning(each.code, nodeOf(each), each.message, each.suggestion));
   const closedByData = funnel.exits.end_of_data ?? 0;
@@ -215,11 +222,8 @@ function withTrades(input: DiagnosisInput): Diagnosis[] {
   }
   const rejections = rejectionWarning(input);
   if (rejections) found.push(rejections);
-  const gross = netProfit + totalFees;
-  if (gross > 0 && netProfit <= 0) {
-    const message = `Before fees the strategy made ${text(gross)}, fees took ${text(totalFees)}.`;
-    found.push(warning('FEES_EXCEED_EDGE', null, message, 'Trade less often, hold longer, or use maker orders.'));
-  }
+  const costs = costWarning(input);
+  if (costs) found.push(costs);
   const sensitivity = ambiguityWarning(input.report);
   if (sensitivity) found.push(sensitivity);
   if (netProfit > 0 && positions.totalPositions > 1 && bestPnl > netProfit) {
@@ -253,6 +257,26 @@ function rejectionWarning({ funnel, report }: DiagnosisInput): Diagnosis | undef
     `${rejected} of ${orders} entry orders were rejected${others} with ${most.reason}: the result leaves those ` +
     'trades out.';
   return warning('ORDERS_REJECTED', null, message, rejectionAdvice(most.reason, report));
+}
+
+/** Whether costs of any kind turned a gain into a loss. */
+function costWarning({ netProfit, costs }: DiagnosisInput): Diagnosis | undefined {
+  const { totalFees, slippageCost, fundingPaid } = costs;
+  const total = totalFees + slippageCost + fundingPaid;
+  const gross = netProfit + total;
+  if (!(gross > 0 && netProfit <= 0)) return undefined;
+  const parts = [`fees ${text(totalFees)}`, `slippage ${text(slippageCost)}`, `funding ${text(fundingPaid)}`];
+  const message =
+    `Before costs the strategy made ${text(gross)}. Costs took ${text(total)} (${parts.join(', ')}), which leaves ` +
+    `${text(netProfit)}.`;
+  const largest = Math.max(totalFees, slippageCost, fundingPaid);
+  const advice =
+    largest === totalFees
+      ? 'Trade less often, hold longer, or use maker orders.'
+      : largest === slippageCost
+        ? 'Trade less often, hold longer, or use limit orders, which have no slippage.'
+        : 'Hold for a shorter time, or use less leverage.';
+  return warning('FEES_EXCEED_EDGE', null, message, advice);
 }
 
 function ambiguityWarning({ band, input: { config } }: ReportInput): Diagnosis | undefined {

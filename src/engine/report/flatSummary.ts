@@ -42,7 +42,7 @@ export interface FlatSummary extends ReturnStatistics, PositionStatistics {
   readonly totalFees: number;
   readonly makerFees: number;
   readonly takerFees: number;
-  /** totalFees / |net profit before fees|. */
+  /** totalFees / |netProfit + totalFees|: the profit before fees, and not before the other costs. */
   readonly feesPctOfGross: number | null;
   readonly slippageCost: number;
   readonly fundingPaid: number;
@@ -287,13 +287,13 @@ function costKeys(reported: ReportedSimulation) {
   const { totals } = reported.simulation;
   const { initialBalance } = reported.input.config;
   const totalFees = totals.makerFees + totals.takerFees;
-  const grossProfit = finalEquityOf(reported) - initialBalance + totalFees;
-  const isNothing = Math.abs(grossProfit) <= ROUNDING * (initialBalance + totals.totalNotional);
+  const beforeFees = finalEquityOf(reported) - initialBalance + totalFees;
+  const isNothing = Math.abs(beforeFees) <= ROUNDING * (initialBalance + totals.totalNotional);
   return {
     totalFees,
     makerFees: totals.makerFees,
     takerFees: totals.takerFees,
-    feesPctOfGross: isNothing ? null : totalFees / Math.abs(grossProfit),
+    feesPctOfGross: isNothing ? null : totalFees / Math.abs(beforeFees),
     slippageCost: totals.slippageCost,
     fundingPaid: totals.fundingPaid,
     totalNotional: totals.totalNotional,

@@ -109,7 +109,7 @@ function fittedTraceOf(report: ReportInput, flat: FlatParts, positions: Position
     positions: flat.positions,
     netProfit,
     bestPnl: Math.max(0, extremes(positions.pnl)[1] ?? 0),
-    totalFees: flat.costs.totalFees,
+    costs: flat.costs,
     returnPct,
     buyHoldReturnPct,
   });

@@ -73,7 +73,7 @@ export const FLAT_DESCRIPTIONS: Readonly<Record<FlatKey, string>> = {
   makerFees: money('Fees of maker fills; a rebate is negative.'),
   takerFees: money('Fees of taker fills.'),
   feesPctOfGross: fraction(
-    'totalFees / |netProfit + totalFees|; null when that is zero.',
+    'totalFees / |netProfit + totalFees|, the profit before fees alone; null when that is zero.',
     '1 or more: fees took it all.',
   ),
   slippageCost: money('|Fill price - price before slippage| · quantity, over all fills.'),

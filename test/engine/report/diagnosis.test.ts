@@ -42,6 +42,8 @@ interface Case {
   readonly settings?: Json;
   readonly range?: Json;
   readonly fee?: number;
+  readonly slippageBps?: number;
+  readonly fundingRate?: number;
   readonly side?: 'long' | 'short';
   readonly fallback?: string;
   readonly resolution?: string;
@@ -60,6 +62,8 @@ function summaryOf({
   settings = {},
   range,
   fee = 0,
+  slippageBps = 0,
+  fundingRate = 0,
   side = 'long',
   fallback,
   resolution,
@@ -86,8 +90,9 @@ function summaryOf({
       ...(leverage && { leverage }),
       execution: {
         feeModel: { kind: 'tiered_maker_taker', tiers: [{ minCumulativeNotional: 0, makerRate: 0, takerRate: fee }] },
-        slippage: { kind: 'none' },
+        slippage: slippageBps === 0 ? { kind: 'none' } : { kind: 'fixed', unit: 'bps', value: slippageBps },
       },
+      ...(fundingRate && { fundingRate }),
     },
   } as unknown as BacktestTask;
   const outcome = runBacktest(task, markets.get(market)!, null);
@@ -329,6 +334,41 @@ describe('the suggestion for rejected orders', () => {
   it('names a larger balance when the size is fixed', () => {
     const told = rejectedBy({ sizing: { mode: 'fixed', value: 9 } });
     expect(told).toContain('a larger config.initialBalance');
+  });
+});
+
+describe('FEES_EXCEED_EDGE', () => {
+  const crossing: Case = { symbol: 'AAPL', entry: { trigger: cross('cross_up', 5, 20) }, exits: [crossExit(5, 20)] };
+  /** The net profit that each kind of cost leaves, measured on its own. */
+  const costsOf = ({ netProfit, totalFees, slippageCost, fundingPaid }: Summary) => {
+    const costs = totalFees + slippageCost + fundingPaid;
+    return { netProfit, costs, gross: netProfit + costs };
+  };
+  const found = ({ strategyTrace }: Summary) => strategyTrace!.diagnosis[0];
+
+  it.each<[string, Partial<Case>]>([
+    ['fees alone', { fee: 0.03 }],
+    ['slippage alone', { slippageBps: 300 }],
+    ['funding alone', { fundingRate: 0.01 }],
+    ['fees that alone would leave a gain, and slippage', { fee: 0.012, slippageBps: 120 }],
+    ['all three', { fee: 0.01, slippageBps: 100, fundingRate: 0.001 }],
+  ])('is the first finding where %s turn a gain into a loss, with every number', (_, costs) => {
+    const summary = summaryOf({ ...crossing, ...costs });
+    const { netProfit, costs: total, gross } = costsOf(summary);
+    expect([gross > 0, netProfit < 0]).toEqual([true, true]);
+    expect(found(summary).code).toBe('FEES_EXCEED_EDGE');
+    const shown = (value: number) => String(Number(value.toPrecision(6)));
+    const { totalFees, slippageCost, fundingPaid } = summary;
+    expect(found(summary).message).toBe(
+      `Before costs the strategy made ${shown(gross)}. Costs took ${shown(total)} (fees ${shown(totalFees)}, slippage ` +
+        `${shown(slippageCost)}, funding ${shown(fundingPaid)}), which leaves ${shown(netProfit)}.`,
+    );
+  });
+
+  it('is not given where the strategy loses before costs', () => {
+    const summary = summaryOf({ ...CASES.LOST_MONEY, fee: 0.001, slippageBps: 5 });
+    expect(costsOf(summary).gross).toBeLessThan(0);
+    expect(summary.strategyTrace!.diagnosis.map(({ code }) => code)).not.toContain('FEES_EXCEED_EDGE');
   });
 });
 

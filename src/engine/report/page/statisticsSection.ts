@@ -30,7 +30,7 @@ const STATISTICS: Readonly<Record<NumberKey, Statistic>> = {
   },
   excessReturnPct: { table: 'return', name: 'Excess over buy and hold', isSigned: true },
   alpha: { table: 'return', name: 'Alpha per year', about: 'Return that beta does not explain', isSigned: true },
-  feesPctOfGross: { table: 'return', name: 'Fees, share of gross profit', about: 'Fees / |net profit before fees|' },
+  feesPctOfGross: { table: 'return', name: 'Fees, share of profit before fees', about: 'Fees / |net profit + fees|' },
   maxDrawdown: { table: 'risk', name: 'Deepest drawdown', about: 'Largest fall of equity from a peak' },
   avgDrawdown: { table: 'risk', name: 'Average drawdown' },
   ulcerIndex: { table: 'risk', name: 'Ulcer index', about: 'Root mean square of daily drawdowns' },
