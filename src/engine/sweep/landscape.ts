@@ -190,8 +190,8 @@ function equalBins(dimension: Dimension): Binned {
 
 export interface Plateau {
   /**
-   * How much of the row's lead over the median row its neighbors keep on average: 1 or more on a plateau, 0 if they are
-   * no better than the median. null without neighbors or without a lead.
+   * How much of the row's lead over the median row its neighbors keep, from 0 to 1: 1 where each of them is at least as
+   * good, 0 where they are on average no better than the median. null without neighbors or without a lead.
    */
   readonly score: number | null;
   readonly neighbors: number;
@@ -201,7 +201,11 @@ export interface Plateau {
 /** Below this, most of the lead is gone one step away. */
 const CLIFF_BELOW = 0.5;
 
-/** Neighbors: the nearest rows in the space, two per dimension, with the same value of every unordered dimension. */
+/**
+ * Neighbors: the nearest rows in the space, two per dimension, with the same value of every unordered dimension.
+ * @param scores higher is better, also where a low objective is; NaN: the row cannot win, and is no neighbor
+ * @param median of the scores
+ */
 export function plateauOf(
   space: Space,
   row: number,
@@ -229,10 +233,21 @@ export function plateauOf(
     nearest.splice(place === -1 ? nearest.length : place, 0, { distance, score: scores[other] });
     if (nearest.length > wanted) nearest.pop();
   }
-  const lead = scores[row] - median;
-  const average = averageOf(nearest.map(({ score }) => score));
-  const score = average === null || !(lead > 0) ? null : (average - median) / lead;
+  const score = keptLead(
+    scores[row],
+    nearest.map((each) => each.score),
+    median,
+  );
   return { score, neighbors: nearest.length, isCliff: score !== null && nearest.length >= 2 && score < CLIFF_BELOW };
+}
+
+/** The mean share of a lead that neighbors keep, none of them more than all of it; null where the lead is rounding. */
+function keptLead(own: number, neighbors: readonly number[], median: number): number | null {
+  const lead = own - median;
+  const isRounding = lead <= ROUNDING * Math.max(Math.abs(own), Math.abs(median));
+  if (!(lead > 0) || isRounding || !Number.isFinite(lead)) return null;
+  const average = averageOf(neighbors.map((score) => Math.min(1, (score - median) / lead)));
+  return average === null ? null : Math.max(0, average);
 }
 
 /** One step of a continuous dimension is a twentieth of its range. */

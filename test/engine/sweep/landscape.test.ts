@@ -1,6 +1,7 @@
 // The landscape of a sweep: every bin of a long dimension holds the levels from its label up to the next.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heatmapOf, marginalOf } from '../../../src/engine/sweep/landscape.ts';
+import { heatmapOf, marginalOf, plateauOf } from '../../../src/engine/sweep/landscape.ts';
 import type { Dimension, Space } from '../../../src/engine/sweep/space.ts';
 
 const steps = (name: string, count: number): Dimension => ({
@@ -65,5 +66,59 @@ describe('the influence of a dimension', () => {
     const levels = Float64Array.from(range(3));
     expect(marginalOf(spaceOf(steps('fast', 3)), 0, levels, Float64Array.of(0.1, 0.1, 0.1), 1).influence).toBeNull();
     expect(marginalOf(spaceOf(steps('fast', 3)), 0, levels, Float64Array.of(0.1, 0.1, 0.2), 1).influence).toBe(1);
+  });
+});
+
+describe('the plateau of a row', () => {
+  const medianOf = (scores: readonly number[]): number => {
+    const ascending = scores.filter((score) => !Number.isNaN(score)).toSorted((a, b) => a - b);
+    return ascending[Math.floor(ascending.length / 2)] ?? NaN;
+  };
+  /** Of a row in a line of rows, each one step from the next. */
+  const plateau = (scores: readonly number[], row: number, median = medianOf(scores)) =>
+    plateauOf(spaceOf(steps('fast', scores.length)), row, [Float64Array.from(range(scores.length))],
+      Float64Array.from(scores), median); // prettier-ignore
+
+  it('lies between 0 and 1 whatever the objective, its sign and its scale', () => {
+    const score = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.integer({ min: -3, max: 3 }),
+      fc.constant(NaN),
+    );
+    fc.assert(
+      fc.property(fc.array(score, { minLength: 1, maxLength: 12 }), fc.nat(), (scores, place) => {
+        const { score: kept, neighbors } = plateau(scores, place % scores.length);
+        expect(kept === null || (kept >= 0 && kept <= 1 && neighbors > 0), `score ${kept}`).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is 1 beside better rows, however small its own lead', () => {
+    expect(plateau([5, 0.1, 5, 0, 0, 0, 0], 1)).toMatchObject({ score: 1, isCliff: false });
+  });
+
+  it('is 0 where the neighbors are worse than the median row', () => {
+    expect(plateau([-9, 1, -9, 0, 0, 0, 0], 1)).toMatchObject({ score: 0, isCliff: true });
+  });
+
+  it('counts no neighbor as more than the whole lead, so that a better one does not hide a worse one', () => {
+    expect(plateau([100, 1, 0, 0, 0, 0, 0], 1)).toMatchObject({ score: 0.5, isCliff: false });
+    expect(plateau([100, 1, -1, 0, 0, 0, 0], 1)).toMatchObject({ score: 0, isCliff: true });
+  });
+
+  it('is the same for a low objective that is better, and for any shift and scale of the objective', () => {
+    const scores = [3, 4, 2, 1, 0, 1, 2];
+    const { score } = plateau(scores, 1);
+    expect(score).toBeCloseTo(0.25, 12);
+    // The score of a minimized objective is its negative: drawdowns of 3 to 7 %.
+    expect(plateau(scores.map((value) => value - 7), 1).score).toBeCloseTo(score!, 12); // prettier-ignore
+    expect(plateau(scores.map((value) => 1e-6 * value), 1).score).toBeCloseTo(score!, 12); // prettier-ignore
+  });
+
+  it('is null without a lead beyond rounding, and without a neighbor that can win', () => {
+    expect(plateau([0.3, 0.1 + 0.2, 0.3, 0.3], 1).score).toBeNull();
+    expect(plateau([0, 0, 1], 0).score).toBeNull();
+    expect(plateau([NaN, 4, NaN, NaN], 1, 1)).toEqual({ score: null, neighbors: 0, isCliff: false });
   });
 });
