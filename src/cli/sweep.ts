@@ -236,10 +236,12 @@ function print(result: SweepResult, points: number): void {
   printLine(verdict.text);
   for (const { code, message } of warnings) printLine(`warning ${code}: ${message}`);
   if (result.walkForward !== null) {
-    const { returnPct, sharpeRatio, maxDrawdown } = result.walkForward.outOfSample;
+    const { folds, outOfSample } = result.walkForward;
+    const { returnPct, sharpeRatio, maxDrawdown, foldsTraded, coveredShare } = outOfSample;
     printLine(
       `walk-forward, out of sample: return ${percent(returnPct)}, Sharpe ratio ${number(sharpeRatio)}, ` +
-        `drawdown ${percent(maxDrawdown)}`,
+        `drawdown ${percent(maxDrawdown)}, in ${foldsTraded} of ${counted(folds.length, 'fold')} that cover ` +
+        `${percent(coveredShare)} of the test period`,
     );
   }
 }

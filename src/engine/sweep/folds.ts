@@ -1,6 +1,6 @@
 // Folds of a walk-forward: consecutive windows of time for training and testing.
 import type { Bars } from '../bars/bars.ts';
-import { TIMEFRAME_MS } from '../bars/bars.ts';
+import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
 import { resolveConfig } from '../config.ts';
 import type { MarketOf } from './sweepJob.ts';
@@ -8,6 +8,12 @@ import type { SweepSpec } from './sweepRequest.ts';
 
 /** [start, end) in ms, as in `config.range`. */
 interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+/** A part of the bars that a run evaluates: rows [start, end). */
+interface EvaluatedRows {
+  readonly bars: Bars;
   readonly start: number;
   readonly end: number;
 }
@@ -56,7 +62,26 @@ export function cutFolds(
 
 /** The window of some rows; an empty one ends where it begins. */
 function windowOf(bars: Bars, [from, to]: Rows): Window {
-  const openOf = (row: number): number =>
-    row < bars.length ? bars.time[row] : bars.time[bars.length - 1] + TIMEFRAME_MS[bars.timeframe];
-  return { start: openOf(from), end: to > from ? bars.time[to - 1] + TIMEFRAME_MS[bars.timeframe] : openOf(from) };
+  const openOf = (row: number): number => (row < bars.length ? bars.time[row] : closeOf(bars, bars.length - 1));
+  return { start: openOf(from), end: to > from ? closeOf(bars, to - 1) : openOf(from) };
 }
+
+/** No market that goes on pauses for longer: the longest holidays of exchanges take less than two weeks. */
+const MAX_PAUSE_MS = 14 * DAY_MS;
+
+/**
+ * Whether the evaluated bars of a training window go on to about its end. A series that ended before has no bars to
+ * trade in the test window. Only the training window is read.
+ */
+export function reachesEnd({ bars, start, end }: EvaluatedRows, window: Window): boolean {
+  if (end <= start) return false;
+  return closeOf(bars, end - 1) >= window.end - MAX_PAUSE_MS;
+}
+
+/** The share of a window's time from the open of the first evaluated bar to the close of the last. */
+export function coveredShare({ bars, start, end }: EvaluatedRows, window: Window): number {
+  if (end <= start || window.end <= window.start) return 0;
+  return Math.min(1, (closeOf(bars, end - 1) - bars.time[start]) / (window.end - window.start));
+}
+
+const closeOf = (bars: Bars, row: number): number => bars.time[row] + TIMEFRAME_MS[bars.timeframe];

@@ -18,7 +18,7 @@ import { variantAt, type Coordinates } from './samplers.ts';
 import { configOf, holds, type Space } from './space.ts';
 import { metricsOf, objectiveOf, spaceOf, type MarketOf, type SweepControl, type SweepJob } from './sweepJob.ts';
 import { MAX_FAILURES_KEPT, type SweepRows } from './sweepRows.ts';
-import { foldsOf, type Fold } from './folds.ts';
+import { foldsOf, reachesEnd, type Fold } from './folds.ts';
 import { proposeVariants, type SweepHistory } from './parzen.ts';
 import { watchedTries } from './tries.ts';
 
@@ -238,7 +238,7 @@ class RowWriter {
     this.#keepSums(at, daily);
     this.#folds.forEach(({ train }, fold) => {
       const narrowed = narrowRun(prepared, taskOf(job, { ...config, range: train }));
-      this.#training[fold][at] = this.#score(narrowed);
+      this.#training[fold][at] = reachesEnd(narrowed.input, train) ? this.#score(narrowed) : NaN;
     });
   }
 

@@ -18,7 +18,7 @@ import { configOf, paramsOf, type LevelValue, type Space } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
 import { metricOf, type VariantFailures } from './sweepRows.ts';
 import { verdictOf, type Overfitting, type Verdict } from './verdict.ts';
-import { walkForwardOf, type WalkForwardResult } from './walkForward.ts';
+import { gapMessage, walkForwardOf, type WalkForwardResult } from './walkForward.ts';
 
 interface RankedRow {
   readonly rank: number;
@@ -93,6 +93,9 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
     earlierTrials === null
       ? null
       : { trials: trials + earlierTrials, deflatedSharpe: deflate(best, trials + earlierTrials) };
+  const walkForward = walkForwardOf(context, rows);
+  const bestSharpe = top[0]?.metrics.sharpeRatio ?? null;
+  const outOfSample = walkForward && { ...walkForward.outOfSample, bestSharpe };
   const marginals = space.dimensions.map((_, at) => marginalOf(space, at, rows.coordinates[at], values, sign));
   return {
     method: job.spec.method,
@@ -102,14 +105,14 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
     evaluated: rows.indexes.length,
     ranked,
     failures: rows.failures,
-    verdict: verdictOf(overfitting, top.length > 0, workspace),
+    verdict: verdictOf(overfitting, top.length > 0, workspace, outOfSample),
     overfitting,
     workspaceDeflatedSharpe: workspace && workspace.deflatedSharpe,
-    warnings: [...dataWarnings(context, rows), ...warningsOf(top, rows, ranked)],
+    warnings: [...dataWarnings(context, rows), ...warningsOf(top, rows, ranked), ...walkForwardWarnings(walkForward)],
     top,
     marginals,
     heatmap: heatmapOfBest(space, rows, values, marginals, sign),
-    walkForward: walkForwardOf(context, rows),
+    walkForward,
     curves: samples.slice(0, CURVES).flatMap((each) => (each === null ? [] : [each.curve])),
   };
 }
@@ -231,6 +234,11 @@ function heatmapOfBest(
     .sort((a, b) => (marginals[b].influence ?? 0) - (marginals[a].influence ?? 0) || a - b);
   const [x, y] = [Math.min(order[0], order[1]), Math.max(order[0], order[1])];
   return heatmapOf(space, [x, y], rows.coordinates, values, sign);
+}
+
+function walkForwardWarnings(walkForward: WalkForwardResult | null): SweepResult['warnings'] {
+  const message = walkForward && gapMessage(walkForward);
+  return message === null ? [] : [{ code: 'WALK_FORWARD_GAPS', message }];
 }
 
 function warningsOf(top: readonly RankedRow[], rows: RankingRows, ranked: number): SweepResult['warnings'] {

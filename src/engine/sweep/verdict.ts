@@ -31,17 +31,73 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** The verdict is luck unless both bounds hold (semantics §5.4). */
-const MIN_DEFLATED = 0.95;
+/** What the choices of a walk-forward earned on bars that they were not chosen on. */
+interface OutOfSample {
+  readonly returnPct: number;
+  readonly sharpeRatio: number | null;
+  readonly coveredShare: number;
+  /** The Sharpe ratio of the best row over the whole range, annualized as the other. */
+  readonly bestSharpe: number | null;
+}
+
+/** The verdict is luck unless all bounds hold (semantics §5.4). */
+export const MIN_DEFLATED = 0.95;
 const MAX_OVERFITTING = 0.5;
+/** A walk-forward must keep this share of the Sharpe ratio (Pardo 2008, "walk-forward efficiency": 50 to 60 %). */
+const MIN_KEPT = 0.5;
+/** A walk-forward that trades less of its test period than this tests little of the choice. */
+const MIN_COVERED = 0.5;
+const NOT_LUCK = 'The best variant is probably not luck: ';
 
 /**
  * Whether the best row is more than luck, and why, in one paragraph (semantics §5.4): first what decides, then what
- * speaks against it.
+ * speaks against it. A walk-forward can take a verdict away, and never gives one.
  * @param hasBest whether any row is ranked
  * @param workspace null if not known; else its deflated Sharpe ratio, which is the stricter one, decides.
+ * @param outOfSample null without a walk-forward
  */
-export function verdictOf(found: Overfitting, hasBest: boolean, workspace: WorkspaceTrials | null): Verdict {
+export function verdictOf(
+  found: Overfitting,
+  hasBest: boolean,
+  workspace: WorkspaceTrials | null,
+  outOfSample: OutOfSample | null = null,
+): Verdict {
+  const inSample = inSampleVerdict(found, hasBest, workspace);
+  const tested = outOfSample && testedOutOfSample(outOfSample);
+  if (tested === null || (workspace?.deflatedSharpe ?? found.deflatedSharpe) === null) return inSample;
+  const { passed, text } = tested;
+  if (inSample.code === 'luck') {
+    const how = passed ? 'It does hold out of sample' : 'It does not hold out of sample, either';
+    return { code: 'luck', text: `${inSample.text} ${how}: ${text}.` };
+  }
+  if (passed) return { code: 'not_luck', text: `${inSample.text} It holds out of sample, too: ${text}.` };
+  return {
+    code: 'luck',
+    text: `Treat the best variant as luck: ${text}. ${inSample.text.replace(NOT_LUCK, 'In sample it would pass: ')}`,
+  };
+}
+
+/** Whether the choices of the folds earned enough on enough bars. */
+function testedOutOfSample({ returnPct, sharpeRatio, coveredShare, bestSharpe }: OutOfSample) {
+  if (coveredShare < MIN_COVERED)
+    return {
+      passed: false,
+      text:
+        `the walk-forward traded ${percentBeside(coveredShare, MIN_COVERED)} of its test period (at least ` +
+        `${percent(MIN_COVERED)} is needed)`,
+    };
+  const needed = MIN_KEPT * (bestSharpe ?? 0);
+  const passed = returnPct > 0 && sharpeRatio !== null && sharpeRatio >= needed;
+  const shown = sharpeRatio === null ? 'no Sharpe ratio' : `a Sharpe ratio of ${sharpeRatio.toPrecision(3)}`;
+  return {
+    passed,
+    text:
+      `the choices of the folds returned ${(100 * returnPct).toFixed(1)} % in their test windows, with ${shown} (above ` +
+      `0 and at least ${needed.toPrecision(3)} are needed, half of the best row's)`,
+  };
+}
+
+function inSampleVerdict(found: Overfitting, hasBest: boolean, workspace: WorkspaceTrials | null): Verdict {
   const { overfittingProbability: overfitting } = found;
   const deflated = workspace?.deflatedSharpe ?? found.deflatedSharpe;
   if (deflated === null) return { code: 'luck', text: `There is nothing to judge: ${whyNothing(found, hasBest)}.` };
@@ -50,8 +106,7 @@ export function verdictOf(found: Overfitting, hasBest: boolean, workspace: Works
   const sharpe = sharpeText(found, deflated, workspace);
   const choice = overfitting === null ? null : choiceText(overfitting);
   const untested = 'whether the choice holds on other days cannot be tested with so few days or variants';
-  if (isAboveLuck && isStable)
-    return { code: 'not_luck', text: `The best variant is probably not luck: ${sharpe}, and ${choice}.` };
+  if (isAboveLuck && isStable) return { code: 'not_luck', text: `${NOT_LUCK}${sharpe}, and ${choice}.` };
   if (isAboveLuck) {
     const alone = `By its Sharpe ratio alone it would pass: ${sharpe}.`;
     return { code: 'luck', text: `Treat the best variant as luck: ${choice ?? untested}. ${alone}` };

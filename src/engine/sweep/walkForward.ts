@@ -5,13 +5,21 @@ import { drawdownStatistics } from '../report/drawdown.ts';
 import { chosenSummary, dailyOf, type FlatKey } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
 import { narrowRun } from '../backtest.ts';
-import { foldsOf, type Fold } from './folds.ts';
+import { coveredShare, foldsOf, type Fold } from './folds.ts';
 import { configOf, paramsOf, type LevelValue } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
 import { prepareVariant, simulateVariant, taskOf, type SweepContext } from './shard.ts';
 import type { RankingRows, WholeRow } from './rankingRows.ts';
 
+/** Why a fold is in the headline, `traded`, or why it is not. */
+type FoldStatus = 'traded' | 'no_trades' | 'no_bars' | 'no_variant' | 'no_balance';
+
 interface FoldResult extends Fold {
+  readonly status: FoldStatus;
+  /** The instrument of the chosen variant. */
+  readonly symbol: string | null;
+  /** The share of the test window for which the instrument has bars. */
+  readonly coveredShare: number;
   /** The index of the chosen variant; null if no variant had a score in training. */
   readonly variant: number | null;
   readonly params: Readonly<Record<string, LevelValue>>;
@@ -24,14 +32,20 @@ interface FoldResult extends Fold {
 export interface WalkForwardResult {
   readonly objective: FlatKey;
   readonly folds: readonly FoldResult[];
-  /** Results over the consecutive test windows; each begins with the balance that the previous one left. */
+  /**
+   * Results over the consecutive test windows that were traded; each begins with the balance that the previous one
+   * left.
+   */
   readonly outOfSample: {
     readonly returnPct: number;
     readonly sharpeRatio: number | null;
     readonly maxDrawdown: number;
     readonly days: number;
+    readonly foldsTraded: number;
+    /** The share of the time of all test windows that these results cover. */
+    readonly coveredShare: number;
   };
-  /** Mean of the objective out of sample over its mean in sample; null if that is meaningless. */
+  /** Mean of the objective out of sample over its mean in sample, of traded folds; null if that is meaningless. */
   readonly efficiency: number | null;
   /** At most 500 [time, equity] points. */
   readonly equity: readonly (readonly [number, number])[];
@@ -59,6 +73,8 @@ export function walkForwardOf(context: SweepContext, rows: RankingRows): WalkFor
       sharpeRatio: deviation === null || deviation <= ROUNDING ? null : (mean(returns)! / deviation) * annual,
       maxDrawdown: drawdownStatistics(Float64Array.from(equity), initialBalance).maxDrawdown,
       days: returns.length,
+      foldsTraded: folds.filter(isTraded).length,
+      coveredShare: coveredOf(folds),
     },
     efficiency: efficiencyOf(folds),
     equity: previewIndexes(equity.length, PREVIEW_POINTS).map((index) => [times[index], equity[index]]),
@@ -79,19 +95,27 @@ interface JoinedWindows {
 
 /**
  * Trades the test window of a fold with the variant that was best in training, and adds it to those before. A window
- * without such a variant, or without balance left, is left out.
+ * without such a variant, without bars or balance for it, or without trades is left out of the headline.
  */
 function tradeFold(context: SweepContext, fold: Fold, best: WholeRow | null, joined: JoinedWindows): FoldResult {
   const { job, space } = context;
-  if (best === null || joined.balance <= 0) return untraded(fold);
+  if (best === null) return { ...untraded(fold), status: 'no_variant' };
   const config = configOf(job.spec.config, space, best.coordinates);
+  const chosen = {
+    ...untraded(fold),
+    variant: best.variant,
+    params: paramsOf(space, best.coordinates),
+    symbol: config.signalInstrument.symbol,
+    inSample: objectiveOf(job.spec).sign * best.score,
+  };
+  if (joined.balance <= 0) return { ...chosen, status: 'no_balance' };
   const prepared = prepareVariant(context, config);
-  if ('code' in prepared) return untraded(fold);
-  const task = taskOf(job, { ...config, range: fold.test, initialBalance: joined.balance });
-  const run = narrowRun(prepared, task);
+  if ('code' in prepared) return { ...untraded(fold), status: 'no_variant' };
+  const run = narrowRun(prepared, taskOf(job, { ...config, range: fold.test, initialBalance: joined.balance }));
+  if (run.input.end <= run.input.start) return { ...chosen, status: 'no_bars' };
   const parts = { ...run, simulation: simulateVariant(run.input) };
   const daily = dailyOf(parts);
-  const { key, sign } = objectiveOf(job.spec);
+  const { key } = objectiveOf(job.spec);
   const summary = chosenSummary(parts, daily, new Set<FlatKey>([key, 'returnPct', 'maxDrawdown', 'totalPositions']));
   const { equity } = parts.simulation;
   const { bars, start, instrument } = run.input;
@@ -99,14 +123,16 @@ function tradeFold(context: SweepContext, fold: Fold, best: WholeRow | null, joi
     joined.times.push(bars.time[start + index]);
     joined.equity.push(value);
   });
-  for (const value of daily.returns) joined.returns.push(value);
-  joined.periodsPerYear = periodsPerYear(instrument);
+  const status = summary.totalPositions === 0 ? 'no_trades' : 'traded';
+  if (status === 'traded') {
+    for (const value of daily.returns) joined.returns.push(value);
+    joined.periodsPerYear = periodsPerYear(instrument);
+  }
   joined.balance = equity.at(-1) ?? joined.balance;
   return {
-    ...fold,
-    variant: best.variant,
-    params: paramsOf(space, best.coordinates),
-    inSample: sign * best.score,
+    ...chosen,
+    status,
+    coveredShare: coveredShare(run.input, fold.test),
     outOfSample: summary[key] ?? null,
     returnPct: summary.returnPct ?? null,
     maxDrawdown: summary.maxDrawdown ?? null,
@@ -114,8 +140,10 @@ function tradeFold(context: SweepContext, fold: Fold, best: WholeRow | null, joi
   };
 }
 
-const untraded = (fold: Fold): FoldResult => ({
+const untraded = (fold: Fold): Omit<FoldResult, 'status'> => ({
   ...fold,
+  symbol: null,
+  coveredShare: 0,
   variant: null,
   params: {},
   inSample: null,
@@ -125,8 +153,54 @@ const untraded = (fold: Fold): FoldResult => ({
   totalPositions: null,
 });
 
+const isTraded = ({ status }: FoldResult): boolean => status === 'traded';
+const lengthOf = ({ test }: Fold): number => test.end - test.start;
+
+function coveredOf(folds: readonly FoldResult[]): number {
+  const whole = folds.reduce((sum, fold) => sum + lengthOf(fold), 0);
+  const covered = folds.filter(isTraded).reduce((sum, fold) => sum + fold.coveredShare * lengthOf(fold), 0);
+  return whole === 0 ? 0 : covered / whole;
+}
+
+/** Holidays of one market that another does not have are no gap. */
+const WHOLE = 0.95;
+/** A warning names at most this many folds. */
+const MAX_NAMED = 5;
+
+/** The folds that the headline leaves out, wholly or in part, and what it covers; null: it covers every fold. */
+export function gapMessage({ folds, outOfSample }: WalkForwardResult): string | null {
+  const gaps = folds.flatMap((fold, index) =>
+    isTraded(fold) && fold.coveredShare >= WHOLE ? [] : [`fold ${index + 1} (${spanText(fold)}) ${gapText(fold)}`],
+  );
+  if (gaps.length === 0) return null;
+  const more = gaps.length > MAX_NAMED ? `; and ${gaps.length - MAX_NAMED} more` : '';
+  return (
+    `Out of sample, only ${outOfSample.foldsTraded} of ${folds.length} folds were traded. The out-of-sample numbers ` +
+    `cover ${Math.round(100 * outOfSample.coveredShare)} % of the test period: ` +
+    `${gaps.slice(0, MAX_NAMED).join('; ')}${more}.`
+  );
+}
+
+const spanText = ({ test }: Fold): string => [test.start, test.end].map(dayText).join(' to ');
+const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+function gapText({ status, symbol, coveredShare: covered }: FoldResult): string {
+  switch (status) {
+    case 'traded':
+      return `has bars of ${symbol} for ${Math.round(100 * covered)} % of its time`;
+    case 'no_trades':
+      return 'had no trades';
+    case 'no_bars':
+      return `has no bars of ${symbol}`;
+    case 'no_variant':
+      return 'had no variant with a value of the objective and bars up to the end of its training window';
+    case 'no_balance':
+      return 'had no balance left';
+  }
+}
+
 function efficiencyOf(folds: readonly FoldResult[]): number | null {
-  const complete = folds.filter(({ inSample, outOfSample }) => inSample !== null && outOfSample !== null);
+  const complete = folds.filter((fold) => isTraded(fold) && fold.inSample !== null && fold.outOfSample !== null);
   const inSample = mean(complete.map((fold) => fold.inSample!));
   const outOfSample = mean(complete.map((fold) => fold.outOfSample!));
   return inSample === null || outOfSample === null || inSample <= 0 ? null : outOfSample / inSample;

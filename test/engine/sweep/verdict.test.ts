@@ -92,6 +92,40 @@ describe('the verdict of a sweep', () => {
     expect(verdictOf(found(0.97, 0.2), true, { trials: 1_000, deflatedSharpe: 0.96 }).code).toBe('not_luck');
   });
 
+  describe('with a walk-forward', () => {
+    const walked = { returnPct: 0.2, sharpeRatio: 0.8, coveredShare: 1, bestSharpe: 1.2 };
+    const verdict = (more: object, overfitting = found(0.97, 0.2)) =>
+      verdictOf(overfitting, true, null, { ...walked, ...more });
+
+    it('is not luck where the choices keep half of the Sharpe ratio out of sample', () => {
+      const { code, text } = verdict({});
+      expect(code).toBe('not_luck');
+      expect(text).toContain(
+        'It holds out of sample, too: the choices of the folds returned 20.0 % in their test windows, with a Sharpe ' +
+          "ratio of 0.800 (above 0 and at least 0.600 are needed, half of the best row's).",
+      );
+      expect(verdict({ sharpeRatio: 0.6 }).code).toBe('not_luck');
+    });
+
+    it.each([
+      [{ sharpeRatio: 0.59 }, 'with a Sharpe ratio of 0.590 (above 0 and at least 0.600 are needed'],
+      [{ returnPct: -0.01, sharpeRatio: 0.7 }, 'returned -1.0 % in their test windows'],
+      [{ sharpeRatio: null }, 'with no Sharpe ratio'],
+      [{ coveredShare: 0.496 }, 'the walk-forward traded 49.6 % of its test period (at least 50 % is needed)'],
+    ])('is luck where the choices fail out of sample, whatever holds in sample: %j', (more, reason) => {
+      const { code, text } = verdict(more);
+      expect(code).toBe('luck');
+      expect(text).toMatch(/^Treat the best variant as luck: .* In sample it would pass: the probability/);
+      expect(text).toContain(reason);
+    });
+
+    it('stays luck where only the walk-forward passes', () => {
+      const { code, text } = verdict({}, found(0.3, 0.2));
+      expect([code, text]).toEqual(['luck', expect.stringContaining('It does hold out of sample: the choices')]);
+      expect(verdict({ returnPct: -0.1 }, found(0.3, 0.2)).text).toContain('It does not hold out of sample, either:');
+    });
+  });
+
   it('is the same when the workspace had tried nothing before', () => {
     const sweep = found(0.97, 0.2);
     expect(verdictOf(sweep, true, { trials: 100, deflatedSharpe: 0.97 })).toEqual(verdictOf(sweep, true, null));

@@ -338,13 +338,20 @@ if (result.walkForward) {
         number(outOfSample.sharpeRatio) +
         ', drawdown ' +
         percent(outOfSample.maxDrawdown) +
+        ', in ' +
+        outOfSample.foldsTraded +
+        ' of ' +
+        folds.length +
+        ' folds that cover ' +
+        percent(outOfSample.coveredShare) +
+        ' of the test period' +
         (efficiency === null ? '' : ', ' + percent(efficiency) + ' of ' + key + ' in sample') +
         '.',
     ),
   );
   byId('walkForward').append(
     table(
-      ['test from', 'to', 'chosen', 'in sample', 'out of sample', 'return'],
+      ['test from', 'to', 'chosen', 'in sample', 'out of sample', 'return', ''],
       folds.map((fold) => [
         day(fold.test.start),
         day(fold.test.end),
@@ -354,8 +361,9 @@ if (result.walkForward) {
         shown(key, fold.inSample),
         shown(key, fold.outOfSample),
         percent(fold.returnPct),
+        fold.status === 'traded' ? '' : fold.status.replace('_', ' '),
       ]),
-      [2],
+      [2, 6],
     ),
   );
 }
