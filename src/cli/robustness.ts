@@ -25,6 +25,7 @@ import {
   withMarketOptions,
   type MarketOptions,
 } from './runInputs.ts';
+import { readLineage } from './sweepFiles.ts';
 import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
 interface Options extends StrategyOptions, MarketOptions {
@@ -32,6 +33,8 @@ interface Options extends StrategyOptions, MarketOptions {
   readonly analysis?: readonly string[];
   readonly seed?: number;
   readonly samples?: number;
+  readonly trials?: number;
+  readonly sweep?: readonly string[];
   readonly threads: number;
   readonly json?: boolean;
 }
@@ -46,6 +49,12 @@ export function register(program: Command): void {
     .option('--analysis <name>', `one of ${ROBUSTNESS_ANALYSES.join(', ')}; repeatable; default: all`, repeated)
     .option('--seed <number>', 'seed of everything that is drawn at random; default: 1', wholeNumber(0, 0xffffffff))
     .option('--samples <count>', 'runs of the block bootstrap and of the parameter jitter', wholeNumber(10, 1_000))
+    .option('--trials <count>', 'how many variants were tried, this one included; 1: no other', wholeNumber(1, 1e9))
+    .option(
+      '--sweep <file>',
+      'the result of the sweep that the backtest comes from (candlepool sweep --json); repeatable',
+      repeated,
+    )
     .option('--threads <count>', 'worker threads', wholeNumber(1, MAX_THREADS), availableParallelism());
   withJson(withMarketOptions(command)).action(run);
 }
@@ -54,20 +63,22 @@ async function run(options: Options): Promise<void> {
   const config = await readConfigFile(options.config);
   const { issues: _, title: _title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const spec = readSpec(options);
+  const lineage = await readLineage(options.sweep ?? []);
   const { snapshots } = await openMarket(config, strategy, options);
   const job: RobustnessJob = { task: { id: 'command-line', ...strategy, config }, spec };
   const outcomes = await runParts(job, snapshots, options.threads);
-  const result = robustnessResult(job, outcomes);
+  const result = robustnessResult(job, outcomes, lineage);
   if ('code' in result) throw new CommandError(result.message, result.code);
   if (options.json) return printJson(result);
   print(result);
 }
 
-function readSpec({ analysis, seed, samples }: Options): RobustnessSpec {
+function readSpec({ analysis, seed, samples, trials }: Options): RobustnessSpec {
   const given = {
     ...(analysis && { analyses: analysis }),
     ...(seed !== undefined && { seed }),
     ...(samples && { samples }),
+    ...(trials !== undefined && { trials }),
   };
   const parsed = RobustnessSpec.safeParse(given);
   if (parsed.success) return parsed.data;
@@ -108,9 +119,14 @@ function print(result: RobustnessResult): void {
     ],
     tableRows(result),
   );
-  const { lookAheadAudit, warmUpAudit, verdict, findings } = result;
+  const { lookAheadAudit, warmUpAudit, verdict, findings, bounds } = result;
   if (lookAheadAudit) printLine(`look-ahead audit: ${auditText(lookAheadAudit.passed)}`);
   if (warmUpAudit) printLine(`warm-up audit: ${auditText(warmUpAudit.passed)}`);
+  const held = bounds.filter(({ passed }) => passed === true).length;
+  const unknown = bounds.filter(({ passed }) => passed === null).length;
+  printLine(
+    `${verdict.code}: ${held} of ${counted(bounds.length, 'bound')} hold${unknown > 0 ? `, ${unknown} not measured` : ''}`,
+  );
   printLine(verdict.text);
   for (const { severity, code, message } of findings) printLine(`${severity} ${code}: ${message}`);
 }
@@ -128,8 +144,20 @@ function tableRows({
 }: RobustnessResult): string[][] {
   return [
     ['backtest', percent(baseline.returnPct), percent(baseline.maxDrawdown), ''],
-    ...(monteCarlo ? [medianRow('trades drawn again', monteCarlo.resampled)] : []),
-    ...(blockBootstrap ? [medianRow('bars drawn again', blockBootstrap)] : []),
+    ...(monteCarlo
+      ? [
+          runRow('trades as they were, at exits', monteCarlo.actual),
+          medianRow('trades drawn again, at exits', monteCarlo.resampled),
+        ]
+      : []),
+    ...(blockBootstrap
+      ? [
+          ...(blockBootstrap.original
+            ? [runRow('bars as they were, without finer bars', blockBootstrap.original)]
+            : []),
+          medianRow('bars drawn again', blockBootstrap),
+        ]
+      : []),
     ...(parameterJitter ? [medianRow('numbers moved', parameterJitter)] : []),
     ...stressRows('fees', feeStress),
     ...stressRows('slippage', slippageStress),

@@ -53,8 +53,17 @@ export async function deleteSweeps(sql: Queryable, ids: Ids): Promise<number> {
   return deleted.count;
 }
 
-/** Deleted trials of a strategy: of backtests that read no other snapshots, and of sweeps that read exactly these. */
-export const deletedTrials = (sql: Queryable, strategyId: string, snapshots: readonly string[]): Ids => sql`
+/**
+ * Deleted trials of a strategy: of backtests that read no other snapshots, and of sweeps that read exactly these, or
+ * `others` besides.
+ */
+export const deletedTrials = (
+  sql: Queryable,
+  strategyId: string,
+  snapshots: readonly string[],
+  { others }: { readonly others: boolean } = { others: false },
+): Ids => sql`
   select coalesce(sum(trials), 0) from deleted_trials
   where strategy_id = ${strategyId} and case kind
-    when 'sweep' then snapshots = ${snapshots as string[]} else snapshots <@ ${snapshots as string[]} end`;
+    when 'sweep' then snapshots ${others ? sql`@>` : sql`=`} ${snapshots as string[]}
+    else snapshots <@ ${snapshots as string[]} end`;

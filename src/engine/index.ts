@@ -113,6 +113,7 @@ export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 
 // Robustness checks
 export { ROBUSTNESS_ANALYSES, RobustnessSpec } from './robustness/robustnessRequest.ts';
+export type { Lineage, LineageSweep } from './robustness/lineage.ts';
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';
 export type { RobustnessJob } from './robustness/checkRuns.ts';

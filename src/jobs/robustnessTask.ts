@@ -1,11 +1,14 @@
 // Robustness checks as the sweep task runs them: a claim as a job of the engine, and the outcomes of its parts as they
 // are stored.
+import type { Queryable } from '../db/connect.ts';
 import type { RunnableVersion } from '../db/claims.ts';
+import { lineageOf } from '../db/robustness.ts';
 import { strategyOf } from '../db/strategyVersions.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
-import { robustnessResult } from '../engine/index.ts';
+import { resolveConfig, robustnessResult } from '../engine/index.ts';
 import type {
   BacktestConfig,
+  Lineage,
   RobustnessJob,
   RobustnessResult,
   RobustnessSpec,
@@ -30,10 +33,37 @@ export function robustnessJobOf(claim: ShardClaim, version: RunnableVersion): Ro
 
 export const encodeOutcomes = (outcomes: readonly StepOutcome[]): Uint8Array => Buffer.from(JSON.stringify(outcomes));
 
-/** The result of the stored parts, in their order. */
-export function robustnessResultOf(job: RobustnessJob, parts: readonly Uint8Array[]): RobustnessResult | RunError {
+/** The result of the stored parts, in their order, in the light of what the workspace has tried. */
+export async function robustnessResultOf(
+  sql: Queryable,
+  claim: ShardClaim,
+  job: RobustnessJob,
+  parts: readonly Uint8Array[],
+): Promise<RobustnessResult | RunError> {
   return robustnessResult(
     job,
     parts.flatMap((bytes) => JSON.parse(Buffer.from(bytes).toString()) as StepOutcome[]),
+    await readLineage(sql, claim, job),
   );
+}
+
+/** A backtest is of a sweep when it runs the same version on bars that the sweep has seen. */
+async function readLineage(sql: Queryable, claim: ShardClaim, { task }: RobustnessJob): Promise<Lineage> {
+  const { trials, sweeps } = await lineageOf(sql, claim);
+  return {
+    trials,
+    sweeps: sweeps.map(({ id, strategyVersionId, config, verdict, overfitting, top }) => ({
+      name: id,
+      isOfBacktest:
+        strategyVersionId === claim.strategyVersionId && rangesOverlap(config as BacktestConfig, task.config),
+      verdict,
+      overfitting,
+      top,
+    })),
+  };
+}
+
+function rangesOverlap(a: BacktestConfig, b: BacktestConfig): boolean {
+  const [one, other] = [resolveConfig(a).range, resolveConfig(b).range];
+  return (one.start ?? -Infinity) < (other.end ?? Infinity) && (other.start ?? -Infinity) < (one.end ?? Infinity);
 }

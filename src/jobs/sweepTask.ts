@@ -210,7 +210,7 @@ export class SweepRunner {
     if (range === null) {
       const parts: Uint8Array[] = [];
       for await (const part of readSweepShards(this.#sql, sweepId)) parts.push(part);
-      const result = robustnessResultOf(job, parts);
+      const result = await robustnessResultOf(this.#sql, claim, job, parts);
       if ('code' in result) return this.#fail(claim, result);
       await this.#sql.begin((tx) => completeSweep(tx, claim, { trials: null, result, page: null }));
     } else {

@@ -2,6 +2,7 @@
 import type { Market } from '../../src/engine/bars/bars.ts';
 import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
 import type { BacktestConfig, Settings, StrategyAst } from '../../src/engine/index.ts';
+import type { Lineage } from '../../src/engine/robustness/lineage.ts';
 import { RobustnessSpec } from '../../src/engine/robustness/robustnessRequest.ts';
 import { robustnessResult, type RobustnessResult } from '../../src/engine/robustness/robustnessResult.ts';
 import { runSteps, stepsOf, type StepOutcome } from '../../src/engine/robustness/robustnessSteps.ts';
@@ -31,9 +32,8 @@ export function baselineOf(context: RobustnessContext): CheckRun {
   return made;
 }
 
-/** The whole check, its steps run in so many parts, the last part first. */
-export function checked(context: RobustnessContext, parts = 1): RobustnessResult {
-  const { task, spec, market } = context;
+/** The outcomes of all steps of a check, run in so many parts, the last part first. */
+export function outcomesOf({ task, spec, market }: RobustnessContext, parts = 1): StepOutcome[] {
   const job = { task, spec };
   const count = stepsOf(job).length;
   const made: StepOutcome[][] = [];
@@ -41,7 +41,17 @@ export function checked(context: RobustnessContext, parts = 1): RobustnessResult
     const range = { first: Math.floor((part * count) / parts), last: Math.floor(((part + 1) * count) / parts) };
     made[part] = runSteps(job, range, () => market, new ColumnStore(64 << 20), null)!;
   }
-  const result = robustnessResult(job, made.flat());
+  return made.flat();
+}
+
+/** The whole check. @param lineage default: nothing else was tried */
+export function checked(
+  context: RobustnessContext,
+  outcomes: readonly StepOutcome[] = outcomesOf(context),
+  lineage: Lineage = { trials: 1, sweeps: [] },
+): RobustnessResult {
+  const { task, spec } = context;
+  const result = robustnessResult({ task, spec }, outcomes, lineage);
   if ('code' in result) throw new Error(result.message);
   return result;
 }

@@ -35,7 +35,8 @@ export const RobustnessCheck = z
     error: z.looseObject({ code: z.string(), path: z.string(), message: z.string() }).nullable(),
     result: Json.nullable().meta({
       description:
-        'Of a completed check: verdict, findings (the worst first), baseline, and a member for each analysis.',
+        'Of a completed check: verdict, findings (the worst first), the bounds of a robust result, baseline, evidence, luck, ' +
+        'and a member for each analysis.',
     }),
     links: z.record(z.string(), z.string()),
   })
@@ -54,7 +55,8 @@ export const CheckRow = RobustnessCheck.pick({
 })
   .extend({
     verdict: z.string().nullable().meta({
-      description: '`robust`, `fragile`, `unprofitable` or `broken`, of a completed check.',
+      description:
+        '`robust`, `inconclusive` (not enough to tell), `fragile`, `luck`, `unprofitable` or `broken`, of a completed check.',
     }),
   })
   .meta({ id: 'RobustnessCheckRow' });

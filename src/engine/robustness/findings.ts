@@ -1,5 +1,7 @@
-// Findings: what the numbers of a robustness check mean, in plain words, and the verdict they add up to.
+// Findings: what the numbers of a robustness check mean, in plain words, each with the bound that it breaks.
 import type { RobustnessAnalyses as Found } from './analyses.ts';
+import { COST_FACTOR, MIN_RUNS, type Bound } from './bounds.ts';
+import { isLuck } from './lineage.ts';
 
 type FindingSeverity = 'error' | 'warning' | 'info';
 export interface Finding {
@@ -7,59 +9,43 @@ export interface Finding {
   readonly severity: FindingSeverity;
   readonly message: string;
 }
-export interface RobustnessVerdict {
-  /** `broken`: it looks ahead; `unprofitable`: there is no gain to defend; `fragile`: there are warnings. */
-  readonly code: 'broken' | 'unprofitable' | 'fragile' | 'robust';
-  readonly text: string;
-}
-
-/** A strategy that loses money on more than this share of the drawn histories may have been lucky with its bars. */
-const MAX_LOSS_PROBABILITY = 0.25;
-/** The same bound for the draws of its positions. */
-const MAX_TRADE_LOSS_PROBABILITY = 0.05;
-/** A small change must keep this share of the return. */
-const KEPT = 0.5;
-/** Costs may rise by this factor before a strategy is called fragile. */
-const COST_FACTOR = 2;
+/** Findings that make the verdict luck: so many tries explain the result. */
+export const CODES_OF_LUCK: ReadonlySet<string> = new Set(['SWEEP_IS_LUCK', 'TRIALS_EXPLAIN_IT']);
+/** Findings after which there is not enough to tell: nothing speaks against the result, and too little for it. */
+export const CODES_OF_DOUBT: ReadonlySet<string> = new Set([
+  'TOO_FEW_TRADES', 'RECORD_TOO_SHORT', 'TRIALS_UNKNOWN', 'NOT_MEASURED',
+]); // prettier-ignore
 
 /** All findings, the worst first. */
-export function findingsOf(found: Found): Finding[] {
+export function findingsOf(found: Found, bounds: readonly Bound[]): Finding[] {
+  const failed = new Map(bounds.flatMap((each) => (each.passed === false ? [[each.name, each] as const] : [])));
   const all = [
     ...audits(found),
-    ...trades(found),
-    ...bars(found),
-    ...costs(found),
-    ...shifts(found),
-    ...parameters(found),
+    // Without a gain there is nothing that could be luck or fragile.
+    ...(isProfitable(found)
+      ? [
+          ...luck(found, failed),
+          ...openPositions(failed),
+          ...trades(found, failed),
+          ...bars(found, failed),
+          ...costs(found),
+          ...shifts(found, failed),
+          ...parameters(found, failed),
+          ...doubts(found, bounds),
+        ]
+      : []),
+    ...remarks(found),
     ...counterfactuals(found),
   ];
   const order: readonly FindingSeverity[] = ['error', 'warning', 'info'];
   return order.flatMap((severity) => all.filter((finding) => finding.severity === severity));
 }
 
-/** The verdict: `broken` by an error, `unprofitable` without a gain, `robust` without a warning, else `fragile`. */
-export function verdictOf({ baseline }: Found, findings: readonly Finding[]): RobustnessVerdict {
-  const worst = findings.filter(({ severity }) => severity !== 'info');
-  const [first] = worst;
-  if (first?.severity === 'error') return { code: 'broken', text: `Do not use this result. ${first.message}` };
-  const gain = baseline.returnPct ?? 0;
-  if (!(gain > 0)) {
-    const earned = gain === 0 ? 'earns nothing' : `loses ${gain > -0.0005 ? 'less than 0.1 %' : percent(-gain)}`;
-    return { code: 'unprofitable', text: `The backtest ${earned}: there is no gain whose robustness could be tested.` };
-  }
-  if (first === undefined) {
-    const remarks =
-      findings.length === 0
-        ? ''
-        : ` ${findings.length === 1 ? 'One finding' : `${findings.length} findings`} of severity info should be read.`;
-    return { code: 'robust', text: `None of the requested analyses found a weakness.${remarks}` };
-  }
-  const count = worst.length === 1 ? 'One weakness found.' : `${worst.length} weaknesses found; this is the first.`;
-  return { code: 'fragile', text: `${count} ${first.message}` };
-}
+type Failed = ReadonlyMap<string, Bound>;
 
-const percent = (fraction: number | null): string =>
+export const percent = (fraction: number | null): string =>
   fraction === null ? 'nothing' : `${(100 * fraction).toFixed(1)} %`;
+const ratio = (value: number | null): string => (value === null ? 'nothing' : value.toFixed(2));
 const warning = (code: string, message: string): Finding => ({ code, severity: 'warning', message });
 const info = (code: string, message: string): Finding => ({ code, severity: 'info', message });
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -90,46 +76,92 @@ function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[
   return list;
 }
 
-function trades(found: Found): Finding[] {
-  const { monteCarlo } = found;
-  if (monteCarlo === undefined) return [];
-  if (monteCarlo === null) return [info('TOO_FEW_POSITIONS', 'Fewer than two positions: trades cannot be reordered.')];
-  const { shuffled, resampled, actual } = monteCarlo;
+function luck(
+  { luck: { sweeps, trials, deflatedSharpe, expectedMaximum }, baseline }: Found,
+  failed: Failed,
+): Finding[] {
+  const [sweep] = sweeps.filter(isLuck);
   const list: Finding[] = [];
-  if (isProfitable(found) && (resampled.lossProbability ?? 0) > MAX_TRADE_LOSS_PROBABILITY)
+  if (sweep !== undefined) {
+    const place = sweep.rank === null ? 'is a variant of' : `is row ${sweep.rank} of the best of`;
+    list.push(
+      warning('SWEEP_IS_LUCK', `The backtest ${place} sweep ${sweep.name}, whose verdict is luck: ${sweep.text}`),
+    );
+  }
+  const bound = failed.get('deflatedSharpe');
+  if (bound !== undefined && trials !== null && trials > 1)
     list.push(
       warning(
-        'TRADES_LUCKY',
-        `Drawn again at random, the positions lose money in ${percent(resampled.lossProbability)} of ` +
-          `${monteCarlo.samples} draws: a few of them make the result.`,
+        'TRIALS_EXPLAIN_IT',
+        `${counted(trials, 'variant')} of this strategy were tried on this data, and the Sharpe ratio of ` +
+          `${ratio(baseline.sharpeRatio)} is above the best that as many without skill would show with a probability ` +
+          `of ${percent(deflatedSharpe)} (at least ${percent(bound.limit)} is needed; daily, that best is ` +
+          `${expectedMaximum!.toFixed(4)}).`,
       ),
     );
-  if (actual.maxDrawdown < (shuffled.maxDrawdown.p5 ?? 0))
+  const cliff = sweeps.find(({ isCliff }) => isCliff);
+  if (cliff !== undefined)
     list.push(
       warning(
-        'DRAWDOWN_LUCKY',
-        `The order of the trades was lucky: the drawdown was ${percent(actual.maxDrawdown)}; in another order expect ` +
-          `${percent(shuffled.maxDrawdown.p50)}, and ${percent(shuffled.maxDrawdown.p95)} in one order of twenty.`,
+        'BEST_ON_CLIFF',
+        `In sweep ${cliff.name} the row of this backtest is on a cliff: its nearest rows keep ` +
+          `${percent(cliff.plateau)} of its lead over the median row (at least 50 % is needed).`,
       ),
     );
   return list;
 }
 
-function bars(found: Found): Finding[] {
-  const { blockBootstrap: drawn } = found;
-  if (drawn === undefined || !isProfitable(found) || (drawn.lossProbability ?? 0) <= MAX_LOSS_PROBABILITY) return [];
+function openPositions(failed: Failed): Finding[] {
+  const bound = failed.get('openProfitShare');
+  if (bound === undefined) return [];
+  return [
+    warning(
+      'OPEN_POSITION_DECIDES',
+      `Positions that no rule has closed, only the end of the data, make ${percent(bound.value)} of the profit (at ` +
+        `most ${percent(bound.limit)} is allowed).`,
+    ),
+  ];
+}
+
+function trades({ monteCarlo }: Found, failed: Failed): Finding[] {
+  if (monteCarlo == null) return [];
+  const { shuffled, resampled, actual } = monteCarlo;
+  const list: Finding[] = [];
+  const losses = failed.get('tradeLossProbability');
+  if (losses !== undefined)
+    list.push(
+      warning(
+        'TRADES_LUCKY',
+        `Drawn again at random, the positions lose money in ${percent(resampled.lossProbability)} of ` +
+          `${monteCarlo.samples} draws (at most ${percent(losses.limit)} is allowed): a few of them make the result.`,
+      ),
+    );
+  if (failed.has('drawdownAtExits'))
+    list.push(
+      warning(
+        'DRAWDOWN_LUCKY',
+        `The order of the trades was lucky: measured at exits, the drawdown was ${percent(actual.maxDrawdown)}; in ` +
+          `another order expect ${percent(shuffled.maxDrawdown.p50)}, and ${percent(shuffled.maxDrawdown.p95)} in one ` +
+          'order of twenty.',
+      ),
+    );
+  return list;
+}
+
+function bars({ blockBootstrap: drawn }: Found, failed: Failed): Finding[] {
+  const bound = failed.get('bootstrapLossProbability');
+  if (drawn === undefined || bound === undefined) return [];
   return [
     warning(
       'BARS_LUCKY',
       `On ${drawn.runs} histories made of blocks of the same bars, it loses money in ` +
-        `${percent(drawn.lossProbability)}; the median return is ${percent(drawn.returnPct.p50)} instead of ` +
-        `${percent(found.baseline.returnPct)}.`,
+        `${percent(drawn.lossProbability)} (at most ${percent(bound.limit)} is allowed); the median return is ` +
+        `${percent(drawn.returnPct.p50)} instead of ${percent(drawn.original?.returnPct ?? null)}.`,
     ),
   ];
 }
 
 function costs(found: Found): Finding[] {
-  if (!isProfitable(found)) return [];
   return (['feeStress', 'slippageStress'] as const).flatMap((analysis) => {
     const stress = found[analysis];
     if (stress === undefined || stress.breakEven === null) return [];
@@ -144,33 +176,88 @@ function costs(found: Found): Finding[] {
   });
 }
 
-function shifts(found: Found): Finding[] {
-  const rows = found.startShift?.shifts ?? [];
-  if (!isProfitable(found) || rows.length === 0) return [];
-  const needed = KEPT * (found.baseline.returnPct ?? 0);
-  const worst = rows.reduce((a, b) => ((b.returnPct ?? 0) < (a.returnPct ?? 0) ? b : a));
-  if ((worst.returnPct ?? 0) >= needed) return [];
+function shifts({ startShift, baseline }: Found, failed: Failed): Finding[] {
+  const bound = failed.get('startShiftKeptReturn');
+  if (startShift === undefined || bound === undefined) return [];
+  const worst = startShift.shifts.reduce((a, b) => ((b.returnPct ?? 0) < (a.returnPct ?? 0) ? b : a));
   return [
     warning(
       'START_DECIDES',
-      `Started ${counted(worst.bars, 'bar')} later it returns ${percent(worst.returnPct)} ` +
-        `instead of ${percent(found.baseline.returnPct)}.`,
+      `Started ${counted(worst.bars, 'bar')} later it returns ${percent(worst.returnPct)} instead of ` +
+        `${percent(baseline.returnPct)} (at least ${percent(bound.limit)} of that is needed).`,
     ),
   ];
 }
 
-function parameters(found: Found): Finding[] {
-  const { parameterJitter: jitter } = found;
-  if (jitter === undefined || !isProfitable(found)) return [];
-  if (jitter === null) return [info('NO_PARAMETERS', 'The strategy has no number that could be moved.')];
-  const median = jitter.returnPct.p50;
-  if (median === null || median >= KEPT * (found.baseline.returnPct ?? 0)) return [];
+function parameters({ parameterJitter: jitter, baseline }: Found, failed: Failed): Finding[] {
+  if (jitter == null) return [];
+  const [kept, sharpe, losses] = ['jitterKeptReturn', 'jitterKeptSharpe', 'jitterLossProbability'].map((name) =>
+    failed.get(name),
+  );
+  const parts = [
+    kept &&
+      `the median return is ${percent(jitter.returnPct.p50)} instead of ${percent(baseline.returnPct)} (at least ` +
+        `${percent(kept.limit)} of that is needed)`,
+    sharpe &&
+      `the median Sharpe ratio is ${ratio(jitter.sharpeRatio.p50)} instead of ${ratio(baseline.sharpeRatio)} (at ` +
+        `least ${percent(sharpe.limit)} of that is needed)`,
+    losses && `${percent(jitter.lossProbability)} of the runs lose money (at most ${percent(losses.limit)} is allowed)`,
+  ].filter((part) => part !== undefined);
+  if (parts.length === 0) return [];
+  return [warning('PARAMETERS_DECIDE', `With its numbers moved a little, ${parts.join(', and ')}.`)];
+}
+
+/** What is missing for a verdict. */
+function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found, bounds: readonly Bound[]): Finding[] {
+  const of = (name: Bound['name']): Bound | undefined => bounds.find((each) => each.name === name);
+  const list: Finding[] = [];
+  const few = of('independentTrades');
+  if (few?.passed === false)
+    list.push(
+      warning(
+        'TOO_FEW_TRADES',
+        `${counted(evidence.independentTrades, 'independent trade')} of ${counted(evidence.closedPositions, 'position')} ` +
+          `that a rule closed: at least ${few.limit} trades that do not overlap are needed.`,
+      ),
+    );
+  const deflated = of('deflatedSharpe');
+  // With one try, or as if there had been one: more of them only lower it.
+  if (deflated !== undefined && (trials === 1 || trials === null) && (probabilisticSharpe ?? 0) < deflated.limit)
+    list.push(
+      warning(
+        'RECORD_TOO_SHORT',
+        `Over ${counted(days ?? 0, 'day')} the Sharpe ratio is above 0 with a probability of ` +
+          `${percent(probabilisticSharpe)} (at least ${percent(deflated.limit)} is needed).`,
+      ),
+    );
+  if (trials === null)
+    list.push(
+      warning(
+        'TRIALS_UNKNOWN',
+        'How many variants were tried before this one is not known: state it (--trials COUNT, or --sweep FILE with the ' +
+          'result of the sweep that it comes from).',
+      ),
+    );
+  const missing = bounds.filter(
+    ({ name, passed }) => passed === null && !(name === 'deflatedSharpe' && trials === null),
+  );
+  if (missing.length > 0)
+    list.push(
+      warning(
+        'NOT_MEASURED',
+        `Not measured: ${missing.map(({ name, analysis }) => (analysis === null ? name : `${name} (${analysis})`)).join(', ')}. ` +
+          `Request these analyses, with at least ${MIN_RUNS} samples and bars enough for them.`,
+      ),
+    );
+  return list;
+}
+
+function remarks({ monteCarlo, parameterJitter }: Found): Finding[] {
   return [
-    warning(
-      'PARAMETERS_DECIDE',
-      `With its numbers moved a little, the median return is ${percent(median)} instead of ` +
-        `${percent(found.baseline.returnPct)}, and ${percent(jitter.lossProbability)} of the runs lose money.`,
-    ),
+    ...(monteCarlo === null
+      ? [info('TOO_FEW_POSITIONS', 'Fewer than two positions: trades cannot be reordered.')]
+      : []),
+    ...(parameterJitter === null ? [info('NO_PARAMETERS', 'The strategy has no number that could be moved.')] : []),
   ];
 }
 

@@ -12,6 +12,8 @@ const MIN_SAMPLES = 100;
 export interface MonteCarlo {
   readonly positions: number;
   readonly samples: number;
+  /** All numbers of this analysis, those of `actual` too: the baseline's drawdown is marked at every close. */
+  readonly measuredAt: 'exits';
   /** The positions in the order in which they were closed; drawdown at exits, not inside positions. */
   readonly actual: { readonly returnPct: number; readonly maxDrawdown: number };
   /** The same positions in random order: the return is the same, the drawdown is not. */
@@ -55,6 +57,7 @@ export function monteCarlo({ prepared, simulation }: CheckRun, seed: number): Mo
   return {
     positions: returns.length,
     samples,
+    measuredAt: 'exits',
     actual: pathOf(returns),
     shuffled: { maxDrawdown: distributionOf(shuffled) },
     resampled: {

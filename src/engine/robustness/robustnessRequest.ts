@@ -46,6 +46,16 @@ export const RobustnessSpec = z.strictObject({
   blockBars: z.int().min(1).max(1_000_000).optional().meta({
     description: 'Length of the blocks of bars. Default: the square root of the number of bars, at least 10.',
   }),
+  trials: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .meta({
+      description:
+        'How many variants were tried before this one was chosen, itself included, where more were tried than the ' +
+        'workspace knows of; the larger number counts.',
+    }),
   jitterPercent: z
     .number()
     .positive()

@@ -3,21 +3,32 @@ import type { RunError } from '../task.ts';
 import { defaultBlockBars } from './bootstrapMarket.ts';
 import type { CostStress, RobustnessAnalyses, RunOrError, SampledRuns } from './analyses.ts';
 import { distributionOf, shareOf } from './distribution.ts';
-import { findingsOf, verdictOf, type Finding, type RobustnessVerdict } from './findings.ts';
+import { boundsOf, type Bound } from './bounds.ts';
+import { findingsOf, type Finding } from './findings.ts';
+import { deflationOf, type Lineage } from './lineage.ts';
 import { jitteredNumbers } from './parameterJitter.ts';
 import type { RobustnessAnalysis } from './robustnessRequest.ts';
 import type { RobustnessJob, RunNumbers } from './checkRuns.ts';
 import { stepsOf, type StepOutcome } from './robustnessSteps.ts';
-import { feeLevels, removables, slippageLevels, START_SHIFTS, type StressLevel } from './stress.ts';
+import { verdictOf, type RobustnessVerdict } from './robustnessVerdict.ts';
+import { feeLevels, removables, slippageLevels, type StressLevel } from './stress.ts';
 
 export interface RobustnessResult extends RobustnessAnalyses {
   readonly verdict: RobustnessVerdict;
   /** The worst first. */
   readonly findings: readonly Finding[];
+  /** What a robust result must keep, with its numbers. */
+  readonly bounds: readonly Bound[];
 }
 
-/** @returns the error of the backtest itself when it could not be run. */
-export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutcome[]): RobustnessResult | RunError {
+/**
+ * @param lineage what is known of earlier tries
+ * @returns the error of the backtest itself when it could not be run. */
+export function robustnessResult(
+  job: RobustnessJob,
+  outcomes: readonly StepOutcome[],
+  lineage: Lineage,
+): RobustnessResult | RunError {
   const steps = stepsOf(job);
   const [first] = outcomes;
   if (first.kind === 'failed') return first.error;
@@ -32,21 +43,21 @@ export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutc
     monteCarlo: () => valueOf('monteCarlo', of('monteCarlo')[0]),
     blockBootstrap: () => ({
       blockBars: spec.blockBars ?? defaultBlockBars(first.bars),
-      ...sampledRuns(of('blockBootstrap')),
+      ...sampledRuns(of('blockBootstrap').slice(1), runOf(of('blockBootstrap')[0])),
     }),
     feeStress: () => costStress(baseline, feeLevels(task), of('feeStress')),
     slippageStress: () => costStress(baseline, slippageLevels(task), of('slippageStress')),
     startShift: () => ({
-      shifts: of('startShift').flatMap((outcome, at) => {
+      shifts: of('startShift').flatMap((outcome) => {
         const run = runOf(outcome);
-        return run === null ? [] : [{ bars: START_SHIFTS[at], ...run }];
+        return run === null || outcome.kind !== 'run' ? [] : [{ bars: outcome.bars!, ...run }];
       }),
     }),
     parameterJitter: () => {
       const numbers = jitteredNumbers(task, spec.jitterPercent);
       if (numbers.length === 0) return null;
       return {
-        ...sampledRuns(of('parameterJitter')),
+        ...sampledRuns(of('parameterJitter'), baseline),
         numbers: numbers.map(({ name, value, low, high }) => ({ name, value, low, high })),
       };
     },
@@ -56,9 +67,12 @@ export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutc
     },
   };
   const analyses = Object.fromEntries([...new Set(spec.analyses)].map((analysis) => [analysis, results[analysis]()]));
-  const found = { seed: spec.seed, baseline, ...analyses };
-  const findings = findingsOf(found);
-  return { verdict: verdictOf(found, findings), findings, ...found };
+  const { sample: _sample, firstSignalBars: _first, ...evidence } = first.evidence;
+  const luck = deflationOf(lineage, spec.trials, baseline, first.evidence);
+  const found = { seed: spec.seed, baseline, evidence, luck, ...analyses };
+  const bounds = boundsOf(found);
+  const findings = findingsOf(found, bounds);
+  return { verdict: verdictOf(found, findings, bounds), findings, bounds, ...found };
 }
 
 function unexpected({ kind }: StepOutcome): never {
@@ -83,10 +97,11 @@ function runOrError(outcome: StepOutcome): RunOrError {
   return outcome.outcome.ok ? outcome.outcome.run : { error: outcome.outcome.error };
 }
 
-function sampledRuns(outcomes: readonly StepOutcome[]): SampledRuns {
+function sampledRuns(outcomes: readonly StepOutcome[], original: RunNumbers | null): SampledRuns {
   const runs = outcomes.map(runOf).filter((run) => run !== null);
   const column = (key: keyof RunNumbers): (number | null)[] => runs.map((run) => run[key]);
   return {
+    original,
     runs: runs.length,
     failed: outcomes.length - runs.length,
     returnPct: distributionOf(column('returnPct')),

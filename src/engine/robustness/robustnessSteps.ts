@@ -6,6 +6,7 @@ import type { ColumnStore } from '../evaluate/columnStore.ts';
 import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import { bootstrapMarket, defaultBlockBars } from './bootstrapMarket.ts';
+import { evidenceOf, firstSignalBars, type Evidence } from './evidence.ts';
 import { lookAheadAudit, type LookAheadAudit } from './lookAheadAudit.ts';
 import { monteCarlo, type MonteCarlo } from './monteCarlo.ts';
 import { jitteredNumbers, jitteredTask } from './parameterJitter.ts';
@@ -42,8 +43,9 @@ interface RobustnessStep {
 /** The outcome of a step: numbers of a run, or all of an analysis that has one part. Plain JSON. */
 export type StepOutcome =
   /** `bars` counts those of the data up to the end of the range. */
-  | { readonly kind: 'baseline'; readonly run: RunNumbers; readonly bars: number }
-  | { readonly kind: 'run'; readonly outcome: RunOutcome }
+  | { readonly kind: 'baseline'; readonly run: RunNumbers; readonly bars: number; readonly evidence: Evidence }
+  /** `bars`: by how many a start was shifted. */
+  | { readonly kind: 'run'; readonly outcome: RunOutcome; readonly bars?: number }
   /** There are no bars to run it on. */
   | { readonly kind: 'skipped' }
   | { readonly kind: 'failed'; readonly error: RunError }
@@ -60,7 +62,7 @@ function partsOf(job: RobustnessJob, analysis: RobustnessAnalysis): number {
     case 'monteCarlo':
       return 1;
     case 'blockBootstrap':
-      return spec.samples;
+      return 1 + spec.samples;
     case 'feeStress':
       return feeLevels(task).length;
     case 'slippageStress':
@@ -136,11 +138,10 @@ class StepRunner {
     const { task, spec } = this.#context;
     switch (step.analysis) {
       case 'baseline':
-        return this.#withBaseline((baseline) => ({
-          kind: 'baseline',
-          run: numbersOf(baseline),
-          bars: baseline.prepared.input.end,
-        }));
+        return this.#withBaseline((baseline) => {
+          const run = numbersOf(baseline);
+          return { kind: 'baseline', run, bars: baseline.prepared.input.end, evidence: evidenceOf(baseline, run) };
+        });
       case 'lookAheadAudit':
         return this.#withBaseline((baseline) => ({
           kind: 'lookAheadAudit',
@@ -151,7 +152,7 @@ class StepRunner {
       case 'monteCarlo':
         return this.#withBaseline((baseline) => ({ kind: 'monteCarlo', value: monteCarlo(baseline, spec.seed) }));
       case 'blockBootstrap':
-        return this.#bootstrap(step.part);
+        return step.part === 0 ? this.#onBaseBars() : this.#bootstrap(step.part - 1);
       case 'feeStress':
         return this.#runTask(withFees(task, feeLevels(task)[step.part]));
       case 'slippageStress':
@@ -198,13 +199,24 @@ class StepRunner {
     return { kind: 'run', outcome: runOutcome(this.#context, this.#context.task, made) };
   }
 
-  #shifted(bars: number): StepOutcome {
-    const prepared = this.#prepare();
-    if ('code' in prepared) return { kind: 'failed', error: prepared };
-    const { start, end, bars: base } = prepared.input;
-    // A shift that leaves out a fifth of the bars is another backtest.
-    if (bars * 5 > end - start) return { kind: 'skipped' };
-    return this.#runTask(startingAt(this.#context.task, base.time[start + bars]));
+  /** The backtest without finer bars: drawn histories have none either. */
+  #onBaseBars(): StepOutcome {
+    const { task, market } = this.#context;
+    const made = market.fine === undefined ? market : { ...market, fine: undefined };
+    return { kind: 'run', outcome: runOutcome(this.#context, task, made) };
+  }
+
+  /** Starts that many bars after the first signal that was traded: an earlier start changes nothing. */
+  #shifted(shift: number): StepOutcome {
+    return this.#withBaseline((baseline) => {
+      const { start, end, bars: base } = baseline.prepared.input;
+      const first = firstSignalBars(baseline) ?? 0;
+      // A shift that leaves out a fifth of the bars is another backtest.
+      if (shift * 5 > end - start - first) return { kind: 'skipped' };
+      const bars = first + shift;
+      const outcome = runOutcome(this.#context, startingAt(this.#context.task, base.time[start + bars]));
+      return { kind: 'run', outcome, bars };
+    });
   }
 }
 

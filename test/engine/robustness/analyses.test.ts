@@ -6,8 +6,8 @@ import { bootstrapMarket, defaultBlockBars } from '../../../src/engine/robustnes
 import { monteCarlo } from '../../../src/engine/robustness/monteCarlo.ts';
 import { jitteredNumbers, jitteredTask } from '../../../src/engine/robustness/parameterJitter.ts';
 import type { CheckRun } from '../../../src/engine/robustness/checkRuns.ts';
-import { cross, indicator, market as field } from '../../support/builders.ts';
-import { baselineOf, checked, robustnessContext } from '../../support/robustness.ts';
+import { compare, constant, cross, indicator, market as field } from '../../support/builders.ts';
+import { baselineOf, checked, outcomesOf, robustnessContext } from '../../support/robustness.ts';
 import { compiled, CONFIG, CROSSING, marketOf } from '../../support/sweeps.ts';
 import { TRADE, TradeLog } from '../../../src/engine/simulate/tradeLog.ts';
 
@@ -31,7 +31,7 @@ const withConfig = (config: Partial<BacktestConfig>): BacktestTask => ({
 describe('a robustness check', () => {
   it('gives the same result again, and in any number of parts', () => {
     expect(checked(context)).toEqual(whole);
-    expect(checked(context, 7)).toEqual(whole);
+    expect(checked(context, outcomesOf(context, 7))).toEqual(whole);
   });
 
   it('draws other samples with another seed, and leaves alone what is not drawn', () => {
@@ -44,7 +44,9 @@ describe('a robustness check', () => {
 
   it('holds what was asked for and nothing else, in less than 20 KB', () => {
     const few = checked(robustnessContext(crossing, bars, { spec: { analyses: ['startShift'] } }));
-    expect(Object.keys(few).toSorted()).toEqual(['baseline', 'findings', 'seed', 'startShift', 'verdict']);
+    expect(Object.keys(few).toSorted()).toEqual([
+      'baseline', 'bounds', 'evidence', 'findings', 'luck', 'seed', 'startShift', 'verdict',
+    ]); // prettier-ignore
     const large = checked(robustnessContext(crossing, bars, { spec: { samples: 100 } }));
     expect(JSON.stringify(large).length).toBeLessThan(20_000);
   });
@@ -89,6 +91,39 @@ describe('a later start', () => {
     const { start } = baselineOf(context).prepared.input;
     for (const { bars: shift, ...run } of whole.startShift!.shifts)
       expect(run).toEqual(single(withConfig({ range: { start: bars.base.time[start + shift] } })));
+  });
+});
+
+describe('the first later start', () => {
+  /** Buys at row `row` of the bars and sells ten bars later, again and again from there. */
+  const lateStrategy = (row: number) => ({
+    ...crossing,
+    strategy: {
+      ...crossing.strategy,
+      entry: {
+        ...crossing.strategy.entry,
+        trigger: compare({ kind: 'series', name: 'row' }, 'gte', constant(row)),
+      },
+      exits: [],
+      risk: { timeStop: { maxBars: 10 } },
+    },
+  }) as StrategyAst; // prettier-ignore
+  const rows = new Map([['row', Float64Array.from({ length: 700 }, (_, row) => row)]]);
+  const numbered = marketOf(700, 11, (row, noise) => 0.004 * Math.sin(row / 15) + 0.006 * noise, rows);
+
+  it('leaves out the first signal that was traded, because an earlier one changes nothing', () => {
+    const late = robustnessContext(lateStrategy(300), numbered, { spec: { analyses: ['startShift'] } });
+    const { startShift, baseline } = checked(late);
+    const { start } = baselineOf(late).prepared.input;
+    expect(startShift!.shifts.map(({ bars: shift }) => shift)).toEqual(
+      [1, 2, 3, 5, 8, 13, 21, 34, 55].map((shift) => 300 - start + shift),
+    );
+    for (const { returnPct } of startShift!.shifts) expect(returnPct).not.toBe(baseline.returnPct);
+  });
+
+  it('is not run where too little is left after the first signal', () => {
+    const last = robustnessContext(lateStrategy(696), numbered, { spec: { analyses: ['startShift'] } });
+    expect(checked(last).startShift!.shifts).toEqual([]);
   });
 });
 
@@ -186,6 +221,27 @@ describe('the block bootstrap of bars', () => {
     expect(bootstrapMarket(bars, { end: 600, blockBars: 20, seed: 5, sample: 4 }).base.close).not.toEqual(made.close);
     expect(defaultBlockBars(10_000)).toBe(100);
     expect(whole.blockBootstrap!.blockBars).toBe(defaultBlockBars(700));
+  });
+});
+
+describe('what random variations are compared with', () => {
+  it('is the run on the same bars without finer ones, as drawn histories have none', () => {
+    const finer = { ...bars, fine: bars.base };
+    const { blockBootstrap, baseline } = checked(
+      robustnessContext(crossing, finer, { spec: { samples: 10, analyses: ['blockBootstrap'] } }),
+    );
+    expect(blockBootstrap!.original).toEqual(single(context.task));
+    expect(blockBootstrap!.runs).toBe(10);
+    expect(whole.blockBootstrap!.original).toEqual(whole.baseline);
+    expect(whole.parameterJitter!.original).toEqual(whole.baseline);
+    expect(Object.keys(blockBootstrap!.original!)).toEqual(Object.keys(baseline));
+  });
+
+  it('is measured at exits for the positions, as are the draws of them', () => {
+    expect(whole.monteCarlo!.measuredAt).toBe('exits');
+    // Drawdowns inside positions are in the marked baseline, and not in the numbers at exits.
+    expect(whole.monteCarlo!.actual.maxDrawdown).toBeLessThan(whole.baseline.maxDrawdown!);
+    expect(whole.monteCarlo!.actual.returnPct).toBeCloseTo(whole.baseline.returnPct!, 12);
   });
 });
 
