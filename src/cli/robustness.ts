@@ -124,9 +124,8 @@ function print(result: RobustnessResult): void {
   if (warmUpAudit) printLine(`warm-up audit: ${auditText(warmUpAudit.passed)}`);
   const held = bounds.filter(({ passed }) => passed === true).length;
   const unknown = bounds.filter(({ passed }) => passed === null).length;
-  printLine(
-    `${verdict.code}: ${held} of ${counted(bounds.length, 'bound')} hold${unknown > 0 ? `, ${unknown} not measured` : ''}`,
-  );
+  const missing = unknown > 0 ? `, ${unknown} not measured` : '';
+  printLine(`${verdict.code}: ${held} of ${counted(bounds.length, 'bound')} hold${missing}`);
   printLine(verdict.text);
   for (const { severity, code, message } of findings) printLine(`${severity} ${code}: ${message}`);
 }

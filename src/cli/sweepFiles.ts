@@ -1,5 +1,5 @@
-// Results of sweeps as files, as `candlepool sweep --json` prints them and the API answers them: what a robustness check
-// reads of them.
+// Results of sweeps as files, as `candlepool sweep --json` prints them and the API answers them: what a robustness
+// check reads of them.
 import { z } from 'zod';
 import type { Lineage, LineageSweep } from '../engine/index.ts';
 import { CommandError } from './output.ts';

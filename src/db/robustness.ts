@@ -32,7 +32,7 @@ export async function findCheckedBacktest(
 }
 
 /** A completed sweep of the lineage, as far as a check reads it. */
-export interface SweepOfLineage {
+interface SweepOfLineage {
   readonly id: string;
   readonly strategyVersionId: string;
   readonly config: object;

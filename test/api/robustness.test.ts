@@ -50,7 +50,8 @@ describe('a robustness check', () => {
     expect(done.body, done.text).toMatchObject({ status: 'completed', backtestId, error: null, progress: { pct: 1 } });
     const { result } = done.body;
     expect(Object.keys(result)).toEqual([
-      'verdict', 'findings', 'seed', 'baseline', 'lookAheadAudit', 'warmUpAudit', 'monteCarlo', 'blockBootstrap',
+      'verdict', 'findings', 'bounds', 'seed', 'baseline', 'evidence', 'luck', 'lookAheadAudit',
+      'warmUpAudit', 'monteCarlo', 'blockBootstrap',
       'feeStress', 'slippageStress', 'startShift', 'parameterJitter', 'counterfactuals',
     ]); // prettier-ignore
     const { summaryJson } = (await client.get(`/backtests/${backtestId}`)).body.result;
@@ -92,7 +93,17 @@ describe('a robustness check', () => {
       await writeFile(join(folder, 'strategy.json'), JSON.stringify(CROSSING));
       await writeFile(join(folder, 'config.json'), JSON.stringify(config()));
       const files = ['--strategy', join(folder, 'strategy.json'), '--config', join(folder, 'config.json')];
-      const ran = await callCommand(['robustness', ...files, '--samples', '20', '--seed', '9', '--json']);
+      const ran = await callCommand([
+        'robustness',
+        ...files,
+        '--samples',
+        '20',
+        '--seed',
+        '9',
+        '--trials',
+        '1',
+        '--json',
+      ]);
       expect(ran.code, ran.stderr).toBe(0);
       expect(JSON.parse(ran.stdout)).toEqual(first);
       const table = await callCommand(['robustness', ...files, '--samples', '10', '--analysis', 'feeStress']);

@@ -1,5 +1,5 @@
-// The verdict of robustness checks: hardly ever robust on random walks, whose best variant of a sweep is luck, and often
-// robust where an edge was planted. 300 seeds in a long run, a tenth otherwise.
+// The verdict of robustness checks: hardly ever robust on random walks, whose best variant of a sweep is luck, and
+// often robust where an edge was planted. 300 seeds in a long run, a tenth otherwise.
 import { describe, expect, it } from 'vitest';
 import type { Market } from '../../src/engine/bars/bars.ts';
 import type { LineageSweep } from '../../src/engine/robustness/lineage.ts';

@@ -35,7 +35,8 @@ export const RobustnessCheck = z
     error: z.looseObject({ code: z.string(), path: z.string(), message: z.string() }).nullable(),
     result: Json.nullable().meta({
       description:
-        'Of a completed check: verdict, findings (the worst first), the bounds of a robust result, baseline, evidence, luck, ' +
+        'Of a completed check: verdict, findings (the worst first), the bounds of a robust result, baseline, ' +
+        'evidence, luck, ' +
         'and a member for each analysis.',
     }),
     links: z.record(z.string(), z.string()),
@@ -54,10 +55,14 @@ export const CheckRow = RobustnessCheck.pick({
   links: true,
 })
   .extend({
-    verdict: z.string().nullable().meta({
-      description:
-        '`robust`, `inconclusive` (not enough to tell), `fragile`, `luck`, `unprofitable` or `broken`, of a completed check.',
-    }),
+    verdict: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          '`robust`, `inconclusive` (not enough to tell), `fragile`, `luck`, `unprofitable` or `broken`, of a ' +
+          'completed check.',
+      }),
   })
   .meta({ id: 'RobustnessCheckRow' });
 

@@ -1,6 +1,6 @@
 // Findings: what the numbers of a robustness check mean, in plain words, each with the bound that it breaks.
 import type { RobustnessAnalyses as Found } from './analyses.ts';
-import { COST_FACTOR, MIN_RUNS, type Bound } from './bounds.ts';
+import { COST_FACTOR, MIN_RUNS, type Bound } from './robustBounds.ts';
 import { isLuck } from './lineage.ts';
 
 type FindingSeverity = 'error' | 'warning' | 'info';
@@ -141,8 +141,8 @@ function trades({ monteCarlo }: Found, failed: Failed): Finding[] {
       warning(
         'DRAWDOWN_LUCKY',
         `The order of the trades was lucky: measured at exits, the drawdown was ${percent(actual.maxDrawdown)}; in ` +
-          `another order expect ${percent(shuffled.maxDrawdown.p50)}, and ${percent(shuffled.maxDrawdown.p95)} in one ` +
-          'order of twenty.',
+          `another order expect ${percent(shuffled.maxDrawdown.p50)}, and ` +
+          `${percent(shuffled.maxDrawdown.p95)} in one order of twenty.`,
       ),
     );
   return list;
@@ -207,6 +207,9 @@ function parameters({ parameterJitter: jitter, baseline }: Found, failed: Failed
   return [warning('PARAMETERS_DECIDE', `With its numbers moved a little, ${parts.join(', and ')}.`)];
 }
 
+/** The analysis that measures a bound; several bounds of one analysis are named once. */
+const measuredBy = ({ name, analysis }: Bound): string => analysis ?? name;
+
 /** What is missing for a verdict. */
 function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found, bounds: readonly Bound[]): Finding[] {
   const of = (name: Bound['name']): Bound | undefined => bounds.find((each) => each.name === name);
@@ -216,8 +219,9 @@ function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found
     list.push(
       warning(
         'TOO_FEW_TRADES',
-        `${counted(evidence.independentTrades, 'independent trade')} of ${counted(evidence.closedPositions, 'position')} ` +
-          `that a rule closed: at least ${few.limit} trades that do not overlap are needed.`,
+        `${counted(evidence.independentTrades, 'independent trade')} of ` +
+          `${counted(evidence.closedPositions, 'position')} that a rule closed: at least ` +
+          `${few.limit} trades that do not overlap are needed.`,
       ),
     );
   const deflated = of('deflatedSharpe');
@@ -234,8 +238,8 @@ function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found
     list.push(
       warning(
         'TRIALS_UNKNOWN',
-        'How many variants were tried before this one is not known: state it (--trials COUNT, or --sweep FILE with the ' +
-          'result of the sweep that it comes from).',
+        'How many variants were tried before this one is not known: state it (--trials COUNT, or --sweep FILE with ' +
+          'the result of the sweep that it comes from).',
       ),
     );
   const missing = bounds.filter(
@@ -245,8 +249,8 @@ function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found
     list.push(
       warning(
         'NOT_MEASURED',
-        `Not measured: ${missing.map(({ name, analysis }) => (analysis === null ? name : `${name} (${analysis})`)).join(', ')}. ` +
-          `Request these analyses, with at least ${MIN_RUNS} samples and bars enough for them.`,
+        `Not measured: ${[...new Set(missing.map(measuredBy))].join(', ')}. Request these analyses, with at least ` +
+          `${MIN_RUNS} samples and bars enough for them.`,
       ),
     );
   return list;

@@ -27,7 +27,7 @@ export interface Lineage {
 }
 
 /** A sweep that the backtest is a variant of. */
-export interface OriginSweep {
+interface OriginSweep {
   readonly name: string;
   readonly verdict: string;
   readonly text: string;
@@ -85,7 +85,7 @@ function varianceOf(sweeps: readonly LineageSweep[], days: number): number {
   const known = sweeps.flatMap(({ overfitting: { trials, expectedMaximum: expected } }) =>
     expected === null || trials < 2 ? [] : [(expected / expectedMaximum(trials, 1)) ** 2],
   );
-  return known.length > 0 ? Math.max(...known) : 1 / Math.max(1, days - 1);
+  return known.length > 0 ? known.reduce((a, b) => Math.max(a, b)) : 1 / Math.max(1, days - 1);
 }
 
 function originOf({ name, isOfBacktest, verdict, top }: LineageSweep, baseline: RunNumbers): OriginSweep[] {

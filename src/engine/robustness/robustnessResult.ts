@@ -3,7 +3,7 @@ import type { RunError } from '../task.ts';
 import { defaultBlockBars } from './bootstrapMarket.ts';
 import type { CostStress, RobustnessAnalyses, RunOrError, SampledRuns } from './analyses.ts';
 import { distributionOf, shareOf } from './distribution.ts';
-import { boundsOf, type Bound } from './bounds.ts';
+import { boundsOf, type Bound } from './robustBounds.ts';
 import { findingsOf, type Finding } from './findings.ts';
 import { deflationOf, type Lineage } from './lineage.ts';
 import { jitteredNumbers } from './parameterJitter.ts';

@@ -1,12 +1,12 @@
 // The verdict of a robustness check: what its findings and bounds add up to (docs/robustness.md).
 import type { RobustnessAnalyses as Found } from './analyses.ts';
-import type { Bound } from './bounds.ts';
+import type { Bound } from './robustBounds.ts';
 import { CODES_OF_LUCK, CODES_OF_DOUBT, percent, type Finding } from './findings.ts';
 
 export interface RobustnessVerdict {
   /**
-   * `broken`: it looks ahead; `unprofitable`: there is no gain to defend; `luck`: so many tries explain it, or its sweep
-   * calls it luck; `fragile`: a bound is broken; `inconclusive`: not enough to tell; `robust`: every bound holds.
+   * `broken`: it looks ahead; `unprofitable`: there is no gain to defend; `luck`: so many tries explain it, or its
+   * sweep calls it luck; `fragile`: a bound is broken; `inconclusive`: not enough to tell; `robust`: every bound holds.
    */
   readonly code: 'broken' | 'unprofitable' | 'luck' | 'fragile' | 'inconclusive' | 'robust';
   readonly text: string;
@@ -31,14 +31,19 @@ export function verdictOf(
   const weaknesses = warnings.filter((finding) => !luck.includes(finding) && !doubts.includes(finding));
   if (luck.length > 0) return { code: 'luck', text: `Treat this result as luck. ${luck[0].message}` };
   if (weaknesses.length > 0) {
-    const count = weaknesses.length === 1 ? 'One weakness found.' : `${weaknesses.length} weaknesses found; this is the first.`; // prettier-ignore
+    const { length } = weaknesses;
+    const count = length === 1 ? 'One weakness found.' : `${length} weaknesses found; this is the first.`;
     return { code: 'fragile', text: `${count} ${weaknesses[0].message}` };
   }
   const unmet = bounds.filter(({ passed }) => passed !== true).map(({ name }) => name);
   if (doubts.length > 0 || unmet.length > 0) {
-    const reasons = doubts.length > 0 ? doubts.map(({ message }) => message) : [`Bounds that do not hold: ${unmet.join(', ')}.`]; // prettier-ignore
-    return { code: 'inconclusive', text: `Not enough to tell. ${reasons.join(' ')}` };
+    const reasons = doubts.map(({ message }) => message).join(' ');
+    return {
+      code: 'inconclusive',
+      text: `Not enough to tell. ${reasons === '' ? `Bounds that do not hold: ${unmet.join(', ')}.` : reasons}`,
+    };
   }
-  const remarks = findings.length === 0 ? '' : ` ${findings.length === 1 ? 'One finding' : `${findings.length} findings`} of severity info should be read.`; // prettier-ignore
+  const count = findings.length === 1 ? 'One finding' : `${findings.length} findings`;
+  const remarks = findings.length === 0 ? '' : ` ${count} of severity info should be read.`;
   return { code: 'robust', text: `All ${bounds.length} bounds hold.${remarks}` };
 }

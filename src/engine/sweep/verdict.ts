@@ -92,8 +92,8 @@ function testedOutOfSample({ returnPct, sharpeRatio, coveredShare, bestSharpe }:
   return {
     passed,
     text:
-      `the choices of the folds returned ${(100 * returnPct).toFixed(1)} % in their test windows, with ${shown} (above ` +
-      `0 and at least ${needed.toPrecision(3)} are needed, half of the best row's)`,
+      `the choices of the folds returned ${(100 * returnPct).toFixed(1)} % in their test windows, with ${shown} ` +
+      `(above 0 and at least ${needed.toPrecision(3)} are needed, half of the best row's)`,
   };
 }
 

@@ -360,8 +360,8 @@ describe('FEES_EXCEED_EDGE', () => {
     const shown = (value: number) => String(Number(value.toPrecision(6)));
     const { totalFees, slippageCost, fundingPaid } = summary;
     expect(found(summary).message).toBe(
-      `Before costs the strategy made ${shown(gross)}. Costs took ${shown(total)} (fees ${shown(totalFees)}, slippage ` +
-        `${shown(slippageCost)}, funding ${shown(fundingPaid)}), which leaves ${shown(netProfit)}.`,
+      `Before costs the strategy made ${shown(gross)}. Costs took ${shown(total)} (fees ${shown(totalFees)}, ` +
+        `slippage ${shown(slippageCost)}, funding ${shown(fundingPaid)}), which leaves ${shown(netProfit)}.`,
     );
   });
 

@@ -101,7 +101,8 @@ describe('the first later start', () => {
     strategy: {
       ...crossing.strategy,
       entry: {
-        ...crossing.strategy.entry,
+        kind: 'entry',
+        action: { side: 'long', sizing: { mode: 'percent_equity', value: 100 } },
         trigger: compare({ kind: 'series', name: 'row' }, 'gte', constant(row)),
       },
       exits: [],

@@ -1,7 +1,7 @@
 // The verdict of a robustness check: which bound decides what, in words with numbers.
 import { describe, expect, it } from 'vitest';
 import type { RobustnessAnalyses } from '../../../src/engine/robustness/analyses.ts';
-import { boundsOf, type Bound } from '../../../src/engine/robustness/bounds.ts';
+import { boundsOf, type Bound } from '../../../src/engine/robustness/robustBounds.ts';
 import { findingsOf, type Finding } from '../../../src/engine/robustness/findings.ts';
 import { verdictOf } from '../../../src/engine/robustness/robustnessVerdict.ts';
 

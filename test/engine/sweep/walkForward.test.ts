@@ -12,7 +12,7 @@ import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sweepContextFor, finished
 const strategy = compiled(CROSSING);
 const space = { fast: { min: 2, max: 8, step: 2 }, slow: { min: 10, max: 40, step: 10 } };
 
-/** Two instruments on the days of the first: the second has bars [from, to) of it, and moves in waves that averages catch. */
+/** Two instruments: the second has bars [from, to) of the days of the first, and moves in waves that averages catch. */
 function withOther({ from = 0, to = 600, bars = 600 }: { from?: number; to?: number; bars?: number }) {
   const base = marketOf(bars, 21, (row, noise) => 0.002 * Math.sin(row / 9) + 0.012 * noise);
   const { time, open, high, low, close } = marketOf(bars, 22, (row, noise) =>
@@ -28,8 +28,9 @@ function withOther({ from = 0, to = 600, bars = 600 }: { from?: number; to?: num
     [base.base.symbol, base],
     ['OTHER', other],
   ]);
+  const ranges = { fast: { min: 2, max: 8, step: 2 }, slow: { min: 10, max: 20, step: 10 } };
   const given = {
-    space: { fast: { min: 2, max: 8, step: 2 }, slow: { min: 10, max: 20, step: 10 }, symbol: { values: [...markets.keys()] } },
+    space: { ...ranges, symbol: { values: [...markets.keys()] } },
     method: 'grid',
     walkForward: { kind: 'anchored', folds: 4, trainFraction: 0.4 },
   }; // prettier-ignore

@@ -155,12 +155,12 @@ function stressedReturn(stress: CostStress | undefined): number | null {
       ? [level.returnPct]
       : [],
   );
-  return returns.length === 0 ? null : Math.min(...returns);
+  return returns.length === 0 ? null : returns.reduce((a, b) => Math.min(a, b));
 }
 
 /** The share of the return that the worst later start keeps. */
 function keptByShifts({ startShift, baseline: { returnPct } }: Found): number | null {
   const shifts = startShift?.shifts ?? [];
   if (shifts.length === 0 || returnPct === null || !(returnPct > 0)) return null;
-  return Math.min(...shifts.map((shift) => shift.returnPct ?? 0)) / returnPct;
+  return shifts.reduce((worst, shift) => Math.min(worst, shift.returnPct ?? 0), Infinity) / returnPct;
 }
