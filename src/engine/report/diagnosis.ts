@@ -7,7 +7,8 @@ import { dataFindings, drillingFindings, type DataFinding } from './dataFindings
 import { mostRejected, rejectionAdvice } from './rejections.ts';
 import type { PositionStatistics } from './positionStatistics.ts';
 import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
-import type { ConditionStats, SideStats } from './conditionStatistics.ts';
+import { conditionAdvice, MISSING_ADVICE, movements, text } from './conditionAdvice.ts';
+import type { ConditionStats } from './conditionStatistics.ts';
 
 export const DIAGNOSIS_CODES = [
   'ALL_WARMUP', 'SERIES_INCOMPLETE', 'WARMUP_TOO_SHORT', 'FINER_BARS_CONTRADICT', 'RULE_ALWAYS_FALSE',
@@ -171,43 +172,6 @@ function neverSignaled(
     `${first.node.text} alone stood in the way on ${first.count} bars.`;
   return [error('NEVER_TOGETHER', first.node, message, `Loosen ${first.node.nodeId} first.`)];
 }
-
-/** Why a condition was never known: the reasons for missing values in docs/language.md. */
-const MISSING_ADVICE =
-  'Fields of a position are missing without one, and so are quotients by zero and values whose period is longer than ' +
-  'the data: use values that are known before the entry.';
-
-/** What both sides of a comparison or cross did. */
-function movements({ leftStats, rightStats }: ConditionStats): string {
-  if (leftStats?.min == null) return '';
-  const left = `: the left side ${movement(leftStats)}`;
-  return rightStats?.min == null ? left : `${left}, and the right side ${movement(rightStats)}`;
-}
-
-function conditionAdvice({ kind, nodeId, leftStats, rightStats }: ConditionStats): string {
-  const loosen = `Loosen ${nodeId} or take it out.`;
-  if (kind === 'session' || kind === 'time_window')
-    return `${loosen} It looks at when a bar opens, in its time zone; daily bars open at midnight UTC.`;
-  if (leftStats?.min == null || rightStats?.min == null) return loosen;
-  const isFixed = ({ min, max }: SideStats): boolean => min === max;
-  if (isFixed(leftStats) && isFixed(rightStats)) return 'Compare a value that changes.';
-  if (Math.max(leftStats.min, rightStats.min) <= Math.min(leftStats.max!, rightStats.max!)) {
-    if (kind !== 'compare') return loosen;
-    return (
-      'The ranges of the two sides overlap, so another threshold does not help: they never stand this way on the ' +
-      'same bar. Compare with an earlier bar (offset 1 on one side), or relate other values.'
-    );
-  }
-  if (isFixed(rightStats)) return 'Move the right side into the range of the left.';
-  if (isFixed(leftStats)) return 'Move the left side into the range of the right.';
-  return 'These ranges do not meet. Compare values of the same scale.';
-}
-
-/** What a side did over the run, as a predicate. */
-const movement = ({ min, max }: SideStats): string =>
-  min === max ? `was always ${text(min)}` : `moved between ${text(min)} and ${text(max)}`;
-
-const text = (value: number | null): string => (value === null ? '–' : String(Number(value.toPrecision(6))));
 
 /** What stands out in the trades. */
 function withTrades(input: DiagnosisInput): Diagnosis[] {
