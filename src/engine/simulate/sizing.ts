@@ -85,22 +85,25 @@ function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
   }
 }
 
-const barsPerYearOf = new WeakMap<Float64Array, number>();
-
-/**
- * Periods per year × the median number of bars of a UTC day that has bars (semantics §4.3); kept per
- * snapshot.
- */
-function barsPerYear(bars: Bars, instrument: Instrument): number {
-  let perDay = barsPerYearOf.get(bars.time);
-  if (perDay === undefined) {
-    perDay = medianBarsPerDay(bars.time);
-    barsPerYearOf.set(bars.time, perDay);
-  }
-  return perDay * periodsPerYear(instrument);
+interface BarsPerDay {
+  readonly median: number;
+  readonly mean: number;
 }
 
-function medianBarsPerDay(time: Float64Array): number {
+const barsPerDayOf = new WeakMap<Float64Array, BarsPerDay>();
+
+/** Periods per year × the bars of a UTC day that has bars (semantics §4.3); kept per snapshot. */
+function barsPerYear(bars: Bars, instrument: Instrument): number {
+  let perDay = barsPerDayOf.get(bars.time);
+  if (perDay === undefined) {
+    perDay = barsPerDay(bars.time);
+    barsPerDayOf.set(bars.time, perDay);
+  }
+  // Counted days include short ones, such as Sunday evenings of a currency: the median of their bars would be too high.
+  return (instrument.periodsPerYear === undefined ? perDay.median : perDay.mean) * periodsPerYear(instrument);
+}
+
+function barsPerDay(time: Float64Array): BarsPerDay {
   const counts: number[] = [];
   let day = NaN;
   for (const at of time) {
@@ -111,5 +114,6 @@ function medianBarsPerDay(time: Float64Array): number {
   }
   counts.sort((a, b) => a - b);
   const middle = counts.length >> 1;
-  return counts.length % 2 === 1 ? counts[middle] : (counts[middle - 1] + counts[middle]) / 2;
+  const median = counts.length % 2 === 1 ? counts[middle] : (counts[middle - 1] + counts[middle]) / 2;
+  return { median, mean: time.length / counts.length };
 }

@@ -117,6 +117,18 @@ describe('sizing', () => {
     );
   });
 
+  it('by volatility_target counts the bars of short days where the days of a year were counted', () => {
+    // Days of one, three and three bars: their median is three.
+    const time = [0, 24, 25, 26, 48, 49, 50].map((hour) => Date.UTC(2024, 0, 1, hour));
+    const bars = { ...steps(...time.map(() => 100)), time: Float64Array.from(time) };
+    const instrument = { ...INSTRUMENT, periodsPerYear: 300 };
+    const sizing = { mode: 'volatility_target', value: 20, atr: new Float64Array(7).fill(2) } as const;
+    const entries = [entryAt(bars, [0], { sizing })];
+    const { trades } = simulate(inputOf(bars, { entries, instrument }));
+    const barsPerYear = 300 * (7 / 3);
+    expect(trades[0].quantity).toBeCloseTo((10_000 * 0.2) / (0.02 * Math.sqrt(barsPerYear)) / 100, 9);
+  });
+
   it('marks equity at the instant of the fill, exits of that instant first', () => {
     const bars = steps(100, 100, 200, 200);
     const entries = [

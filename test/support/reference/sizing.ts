@@ -48,7 +48,7 @@ function unrounded(input: SizingInput): number {
   }
 }
 
-/** Periods a year × the median number of bars of a UTC day that has bars. */
+/** Periods a year × the median number of bars of a UTC day that has bars, or their mean where the days were counted. */
 function barsPerYear({ time }: Bars, { tradesAllDay, periodsPerYear }: Instrument): number {
   const days = new Map<number, number>();
   for (const open of time) {
@@ -58,5 +58,6 @@ function barsPerYear({ time }: Bars, { tradesAllDay, periodsPerYear }: Instrumen
   const counts = [...days.values()].toSorted((a, b) => a - b);
   const middle = counts.length >> 1;
   const median = counts.length % 2 === 1 ? counts[middle] : (counts[middle - 1] + counts[middle]) / 2;
-  return (periodsPerYear ?? (tradesAllDay ? 365 : 252)) * median;
+  if (periodsPerYear !== undefined) return (periodsPerYear * time.length) / counts.length;
+  return (tradesAllDay ? 365 : 252) * median;
 }
