@@ -13,7 +13,7 @@ export interface MonteCarlo {
   readonly positions: number;
   readonly samples: number;
   /** All numbers of this analysis, those of `actual` too: the baseline's drawdown is marked at every close. */
-  readonly measuredAt: 'exits';
+  readonly basis: 'exits';
   /** The positions in the order in which they were closed; drawdown at exits, not inside positions. */
   readonly actual: { readonly returnPct: number; readonly maxDrawdown: number };
   /** The same positions in random order: the return is the same, the drawdown is not. */
@@ -57,7 +57,7 @@ export function monteCarlo({ prepared, simulation }: CheckRun, seed: number): Mo
   return {
     positions: returns.length,
     samples,
-    measuredAt: 'exits',
+    basis: 'exits',
     actual: pathOf(returns),
     shuffled: { maxDrawdown: distributionOf(shuffled) },
     resampled: {

@@ -239,7 +239,7 @@ describe('what random variations are compared with', () => {
   });
 
   it('is measured at exits for the positions, as are the draws of them', () => {
-    expect(whole.monteCarlo!.measuredAt).toBe('exits');
+    expect(whole.monteCarlo!.basis).toBe('exits');
     // Drawdowns inside positions are in the marked baseline, and not in the numbers at exits.
     expect(whole.monteCarlo!.actual.maxDrawdown).toBeLessThan(whole.baseline.maxDrawdown!);
     expect(whole.monteCarlo!.actual.returnPct).toBeCloseTo(whole.baseline.returnPct!, 12);

@@ -46,7 +46,7 @@ const ROBUST: RobustnessAnalyses = {
   monteCarlo: {
     positions: 60,
     samples: 2_000,
-    measuredAt: 'exits',
+    basis: 'exits',
     actual: { returnPct: 0.5, maxDrawdown: 0.08 },
     shuffled: { maxDrawdown: distribution(0.09) },
     resampled: { returnPct: distribution(0.5), maxDrawdown: distribution(0.09), lossProbability: 0.001 },
