@@ -106,6 +106,30 @@ describe('a sweep', () => {
     expect((await client.post(`/sweeps/${made.body.id}/rows/99/backtest`)).status).toBe(404);
   });
 
+  it('names the folds of a walk-forward that an instrument does not reach, in both views', async () => {
+    await withWorker();
+    // AAPL has no bars after March 2013, and the test windows end in 2018.
+    const given = body({
+      config: config({ range: { start: '2005-01-01', end: '2018-12-31' } }),
+      space: { fast: { min: 5, max: 20, step: 5 }, symbol: { values: ['AAPL', 'SPX'] } },
+      walkForward: { kind: 'anchored', folds: 5, trainFraction: 0.4 },
+    });
+    const { id } = (await client.post('/sweeps', given)).body;
+    const { result } = (await client.get(`/sweeps/${id}?wait=60`)).body;
+    const { folds, outOfSample } = result.walkForward;
+    const [first, ...others] = folds.map(({ symbol }: { symbol: string }) => symbol);
+    expect(first).toBe('AAPL');
+    expect(others.slice(-2)).toEqual(['SPX', 'SPX']);
+    expect(outOfSample.coveredShare).toBeLessThan(1);
+    const codes = (view: { warnings: { code: string }[] }) => view.warnings.map(({ code }) => code);
+    expect(codes(result)).toContain('WALK_FORWARD_GAPS');
+    const agent = (await client.get(`/sweeps/${id}?view=agent&maxBytes=20000`)).body;
+    expect(codes(agent)).toContain('WALK_FORWARD_GAPS');
+    expect(agent.walkForward.folds.map(({ status }: { status: string }) => status)).toEqual(
+      folds.map(({ status }: { status: string }) => status),
+    );
+  });
+
   it('runs the rounds of tpe one after the other and gives the same rows again', async () => {
     await withWorker();
     const asked = body({
