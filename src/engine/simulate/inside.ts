@@ -2,7 +2,8 @@
 // decides.
 import { fillAdverse, fillTarget } from './levelFills.ts';
 import type { Decision, Instant } from './instant.ts';
-import { playerOf, playRange, type InsideEntry, type Play, type Player } from './intrabar.ts';
+import { playerOf, playRange, type Play, type Player } from './intrabar.ts';
+import type { InsideEntry } from './rangePart.ts';
 import { reachedSteps } from './ladder.ts';
 import { adverseLevel } from './margin.ts';
 import type { EntryOrder } from './orders.ts';

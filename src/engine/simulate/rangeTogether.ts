@@ -3,7 +3,8 @@
 import { openOf } from './drill.ts';
 import type { Instant } from './instant.ts';
 import { agreedFills, isDecided, isTouched, RunPlay, type RunPlayer } from './inside.ts';
-import { cutAt, heldExtremes, playRange, type InsideEntry, type Swings } from './intrabar.ts';
+import { playRange, type Swings } from './intrabar.ts';
+import { cutAt, heldExtremes, type InsideEntry } from './rangePart.ts';
 import { fillAdverse, fillPassed } from './levelFills.ts';
 import { adverseLevel } from './margin.ts';
 import type { EntryOrder } from './orders.ts';

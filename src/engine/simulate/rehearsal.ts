@@ -3,7 +3,8 @@
 import { AMBIGUITY_FALLBACKS, type AmbiguityFallback } from '../config.ts';
 import { feeRate } from './costs.ts';
 import { feeTime } from './fills.ts';
-import { cutAt, heldExtremes, playRange, type InsideEntry, type Mark, type Play, type Player } from './intrabar.ts';
+import { playRange, type Mark, type Play, type Player } from './intrabar.ts';
+import { cutAt, heldExtremes, type InsideEntry } from './rangePart.ts';
 import { takeStep } from './ladder.ts';
 import { liquidationLevel } from './margin.ts';
 import { blankPosition, copyLevels, moveStops, type Position } from './position.ts';
