@@ -26,7 +26,7 @@ export const BROKEN_GRAPH = {
     indicator('dip', 'rssi', { length: { param: 'length' } }),
     indicator('trend', 'sma', { lenght: 100 }),
     compare('oversold', 'lt', 'dip', { param: 'threshold' }),
-    compare('uptrend', 'gt', 'prise', { ref: 'trend' }),
+    compare('uptrend', 'gt', 'prcie', { ref: 'trend' }),
     compare('recovered', 'gt', 'dip', { const: 55 }),
   ],
   strategy: {

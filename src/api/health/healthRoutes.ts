@@ -32,7 +32,10 @@ const Readiness = z.object({
       isAnswering: z.boolean(),
       waiting: z.int(),
       replacements: z.int().meta({ description: 'Threads that stopped answering and were replaced since the start.' }),
-      lastReplacedAt: z.iso.datetime().nullable(),
+      lastReplacedAt: z.iso
+        .datetime()
+        .nullable()
+        .meta({ description: 'When the last of them was replaced; null: none was.' }),
     })
     .optional()
     .meta({

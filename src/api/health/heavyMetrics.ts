@@ -13,15 +13,17 @@ const GAUGES: readonly (readonly [name: string, help: string, value: (state: Hea
   ['requests_waiting', 'Heavy requests that wait for their turn.', (at) => at.waiting],
 ];
 
-/** @param heavyRequests null: there is no such thread, and nothing to measure */
+/** Where requests are answered in place, nothing waits and no thread is silent. */
+const IN_PLACE: HeavyState = { isAnswering: true, waiting: 0, active: 0, replacements: 0, lastReplacedAt: null };
+
+/** @param heavyRequests null: requests are answered in place */
 export function measureHeavyRequests(registry: Registry, heavyRequests: HeavyRequests | null): void {
-  if (heavyRequests === null) return;
   for (const [name, help, value] of GAUGES) {
     const gauge: Gauge = new Gauge({
       name: `candlepool_heavy_${name}`,
       help,
       registers: [registry],
-      collect: () => gauge.set(value(heavyRequests.state())),
+      collect: () => gauge.set(value(heavyRequests?.state() ?? IN_PLACE)),
     });
   }
 }
