@@ -35,7 +35,7 @@ const Readiness = z.object({
       lastReplacedAt: z.iso
         .datetime()
         .nullable()
-        .meta({ description: 'When the last of them was replaced; null: none was.' }),
+        .meta({ description: 'When the last of them was replaced, ISO 8601; null: none was.' }),
     })
     .optional()
     .meta({

@@ -3,10 +3,14 @@
 // each such call, and whoever ends the thread closes the gate first, once the thread is outside.
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-/** The states of a gate. */
+/**
+ * The states of a gate. A thread that is inside while its gate is to be closed closes it on its way out: the gate would
+ * otherwise be missed by an owner who waits while the thread makes one call right after the other.
+ */
 const OUTSIDE = 0;
 const INSIDE = 1;
-const CLOSED = 2;
+const CLOSING = 2;
+const CLOSED = 3;
 
 /** The longest that a native call takes: unpacking a gigabyte on a busy machine. Then the thread is ended anyway. */
 const MAX_CALL_MS = 10_000;
@@ -30,8 +34,10 @@ function throughGate<Product>(call: () => Product): Product {
   try {
     return call();
   } finally {
-    Atomics.store(gate, 0, OUTSIDE);
-    Atomics.notify(gate, 0);
+    if (Atomics.compareExchange(gate, 0, INSIDE, OUTSIDE) === CLOSING) {
+      Atomics.store(gate, 0, CLOSED);
+      Atomics.notify(gate, 0);
+    }
   }
 }
 
@@ -47,7 +53,7 @@ export const decompressed: (...parameters: Parameters<typeof zstdDecompressSync>
 export async function closeGate(gate: Int32Array): Promise<void> {
   const until = performance.now() + MAX_CALL_MS;
   while (!tryClose(gate) && performance.now() < until) {
-    const left = Atomics.waitAsync(gate, 0, INSIDE, until - performance.now());
+    const left = Atomics.waitAsync(gate, 0, CLOSING, until - performance.now());
     if (left.async) await left.value;
   }
 }
@@ -77,7 +83,12 @@ function closeAllGates(): void {
 
 function closeGateNow(gate: Int32Array): void {
   const until = performance.now() + MAX_CALL_MS;
-  while (!tryClose(gate) && performance.now() < until) Atomics.wait(gate, 0, INSIDE, until - performance.now());
+  while (!tryClose(gate) && performance.now() < until) Atomics.wait(gate, 0, CLOSING, until - performance.now());
 }
 
-const tryClose = (gate: Int32Array): boolean => Atomics.compareExchange(gate, 0, OUTSIDE, CLOSED) !== INSIDE;
+/** Closes a gate whose thread is outside; tells one that is inside to close it. @returns whether the gate is closed */
+function tryClose(gate: Int32Array): boolean {
+  if (Atomics.compareExchange(gate, 0, OUTSIDE, CLOSED) === OUTSIDE) return true;
+  Atomics.compareExchange(gate, 0, INSIDE, CLOSING);
+  return Atomics.load(gate, 0) === CLOSED;
+}

@@ -30,12 +30,12 @@ describe('a shard that is told to stop', () => {
 });
 
 it('stops a shard that still looks for its variants, where constraints leave none', () => {
-  const large = { fast: { min: 2, max: 41 }, slow: { min: 50, max: 89 } };
+  const large = { fast: { min: 2, max: 101 }, slow: { min: 101, max: 200 } };
   const own = sweepContextFor(compiled(CROSSING), { space: large, method: 'grid' }, marketOf(260, 3));
   const never = { left: { dimension: 0 }, op: 'gt', right: { dimension: 1 } } as const;
   const control = stoppingAt(3);
   const none = { ...own, space: { ...own.space, constraints: [never] } };
-  expect(runShard(none, { first: 0, last: 1_600 }, control)).toBeNull();
+  expect(runShard(none, { first: 0, last: 10_000 }, control)).toBeNull();
   expect(control.reads()).toBe(3);
 });
 
