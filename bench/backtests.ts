@@ -30,8 +30,19 @@ export const configOf = (index: number): object => ({
   params: pairOf(index),
 });
 
+interface Load {
+  /** Whether a client waits for its batch before it sends the next: the queue then stays short. Default: it does not. */
+  readonly isSteady?: boolean;
+}
+
 /** Four clients send batches at the same time; resolves when every backtest has ended. */
-export async function runAll(call: Call, versionId: string, first: number, runs: number): Promise<string[]> {
+export async function runAll(
+  call: Call,
+  versionId: string,
+  first: number,
+  runs: number,
+  { isSteady = false }: Load = {},
+): Promise<string[]> {
   const ids: string[] = [];
   let next = first;
   const send = async (): Promise<void> => {
@@ -47,6 +58,7 @@ export async function runAll(call: Call, versionId: string, first: number, runs:
       });
       if (refused > 0) throw new Error(`${refused} of a batch were refused`);
       ids.push(...data.map(({ id }) => id));
+      if (isSteady) await waitFor(call, data.at(-1)!.id);
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, send));
