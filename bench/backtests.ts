@@ -31,7 +31,7 @@ export const configOf = (index: number): object => ({
 });
 
 interface Load {
-  /** Whether a client waits for its batch before it sends the next: the queue then stays short. Default: it does not. */
+  /** Whether a client waits for its batch before it sends the next, so that the queue stays short; default false. */
   readonly isSteady?: boolean;
 }
 
