@@ -16,6 +16,7 @@ import { TEMPLATES } from '../../src/api/templates/catalog.ts';
 import { compiledAst } from '../../src/api/templates/template.ts';
 import { diceOf, type Dice } from '../support/dice.ts';
 import { graphOf } from '../support/graphs.ts';
+import { placesIn, type Place } from '../support/payloadPlaces.ts';
 
 type Json = Record<string, unknown>;
 type Issue = Pick<ValidationIssue, 'code' | 'path' | 'suggestion' | 'patch' | 'severity'>;
@@ -98,18 +99,6 @@ function report(what: string, { valid, patches, worse, stuck }: Outcome, count: 
     `${what}: ${valid} of ${count} end valid, ${patches} patches applied, ${worse.length} made it worse` +
       `${stuck.map((each) => `\n  stuck: ${each}`).join('')}${worse.map((each) => `\n  worse: ${each}`).join('')}\n`,
   );
-}
-
-interface Place {
-  readonly owner: Json;
-  readonly name: string;
-}
-function placesIn(value: unknown): Place[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => [
-    ...(Array.isArray(value) ? [] : [{ owner: value as Json, name }]),
-    ...placesIn(member),
-  ]);
 }
 
 /** Other languages' words for ours. */

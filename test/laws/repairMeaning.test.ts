@@ -2,7 +2,7 @@
 // them to, or stay invalid.
 import { expect, it } from 'vitest';
 import { checkStrategy } from '../../src/engine/index.ts';
-import { all, compare, constant, cross, entry, exit, indicator, market, sma, type Json } from '../support/builders.ts';
+import { all, compare, constant, cross, entry, exit, indicator, market, sma } from '../support/builders.ts';
 import { diceOf, type Dice } from '../support/dice.ts';
 import { graphOf } from '../support/graphs.ts';
 import {
@@ -18,6 +18,7 @@ import {
   triggered,
   type Body,
 } from '../support/patchedMeaning.ts';
+import { placesIn, type Place } from '../support/payloadPlaces.ts';
 import { scaled } from '../support/scale.ts';
 
 const SEED = 20_261_124;
@@ -89,18 +90,6 @@ const SOUND: readonly Body[] = [
     ],
   }),
 ];
-
-interface Place {
-  readonly owner: Json;
-  readonly name: string;
-}
-function placesIn(value: unknown): Place[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => [
-    ...(Array.isArray(value) ? [] : [{ owner: value as Json, name }]),
-    ...placesIn(member),
-  ]);
-}
 
 function rename({ owner, name }: Place, to: string): void {
   const members = Object.entries(owner);

@@ -5,11 +5,7 @@ import { AMBIGUITY_FALLBACKS } from '../../../src/engine/config.ts';
 import type { EntryRule } from '../../../src/engine/evaluate/tradingRules.ts';
 import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
-import { barsOf, constant, entryAt, FLAT, inputOf, NO_RISK, quarters, takeProfit, under, type Ohlc } from './input.ts';
-
-const pending = (type: 'limit' | 'stop', price: number): Pick<EntryRule, 'order'> => ({
-  order: { type, price: constant(price), expireBars: 9 },
-});
+import { barsOf, entryAt, FLAT, inputOf, NO_RISK, quarters, takeProfit, under, type Ohlc, pending } from './input.ts';
 
 /** Position, reason, exit price, and the worst and the best price it was held through. */
 const held = (input: SimulationInput) =>

@@ -4,7 +4,13 @@ import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
 import { wordCount } from '../../../src/engine/kernels/bits.ts';
 import type { ResolvedConfig } from '../../../src/engine/config.ts';
 import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
-import type { EntryRule, ExitRule, RiskRules, TakeProfitRule } from '../../../src/engine/evaluate/tradingRules.ts';
+import type {
+  EntryRule,
+  ExitRule,
+  RiskRules,
+  StatefulCondition,
+  TakeProfitRule,
+} from '../../../src/engine/evaluate/tradingRules.ts';
 
 /** Open, high, low, close. */
 export type Ohlc = readonly [number, number, number, number];
@@ -174,3 +180,19 @@ export const constant = (value: number) => ({ kind: 'constant', value }) as cons
 /** Quarters of an hour as children, the first at the open of row `row` of \`barsOf(…)\`, whose bars are of one hour. */
 export const quarters = (row: number, bars: readonly Ohlc[]): Bars =>
   barsOf(bars, '15m', Date.UTC(2024, 0, 1) + row * TIMEFRAME_MS['1h']);
+
+/** A limit or stop entry that waits for nine bars. */
+export const pending = (type: 'limit' | 'stop', price: number): Pick<EntryRule, 'order'> => ({
+  order: { type, price: constant(price), expireBars: 9 },
+});
+
+/** A condition over state without a history. */
+export const stateCondition = (test: StatefulCondition['test']): StatefulCondition => ({
+  gate: null,
+  hasAccountHistory: false,
+  hasPositionHistory: false,
+  newMemory: () => [],
+  recordAccount: () => undefined,
+  recordPosition: () => undefined,
+  test,
+});

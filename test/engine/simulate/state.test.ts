@@ -4,7 +4,18 @@ import { STATE_FIELDS } from '../../../src/engine/language/grammar/ast.ts';
 import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
 import type { StatefulCondition, StateField, StateView } from '../../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
-import { barsFrom, barsOf, configOf, entryAt, exitAt, flatFee, inputOf, NO_RISK, type Ohlc } from './input.ts';
+import {
+  barsFrom,
+  barsOf,
+  configOf,
+  entryAt,
+  exitAt,
+  flatFee,
+  inputOf,
+  NO_RISK,
+  type Ohlc,
+  stateCondition,
+} from './input.ts';
 
 type Snapshot = Partial<Record<StateField, number>>;
 
@@ -175,18 +186,10 @@ describe('state fields', () => {
     const prices = barsOf([flat(100), flat(100), flat(110), flat(120), flat(130)]);
     const exitSeen: number[] = [];
     const field = STATE_FIELDS.indexOf('position_entry_price');
-    const condition: StatefulCondition = {
-      gate: null,
-      hasAccountHistory: false,
-      hasPositionHistory: false,
-      newMemory: () => [],
-      recordAccount: () => undefined,
-      recordPosition: () => undefined,
-      test: (row, state) => {
-        if (row === 3) exitSeen.push(state.read(field));
-        return 0;
-      },
-    };
+    const condition = stateCondition((row, state) => {
+      if (row === 3) exitSeen.push(state.read(field));
+      return 0;
+    });
     const two = inputOf(prices, {
       entries: [entryAt(prices, [0, 1])],
       exits: [{ ...exitAt(prices, []), when: { kind: 'stateful', condition } }],
@@ -228,15 +231,7 @@ describe('stateful rules', () => {
 
   it('of entries are counted after trading has ended, as those of bits are', () => {
     const bars = barsOf([flat(100), flat(100), flat(1), flat(1), flat(1), flat(1)]);
-    const condition: StatefulCondition = {
-      gate: null,
-      hasAccountHistory: false,
-      hasPositionHistory: false,
-      newMemory: () => [],
-      recordAccount: () => undefined,
-      recordPosition: () => undefined,
-      test: () => 1,
-    };
+    const condition = stateCondition(() => 1);
     const sizing = { mode: 'percent_equity', value: 5_000 } as const;
     const entries = [
       { ...entryAt(bars, [], { sizing }), signal: { kind: 'stateful', condition } as const },

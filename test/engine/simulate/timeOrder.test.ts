@@ -17,11 +17,8 @@ import {
   under,
   type Ohlc,
   type Resolution,
+  pending,
 } from './input.ts';
-
-const pending = (type: 'limit' | 'stop', price: number): Pick<EntryRule, 'order'> => ({
-  order: { type, price: constant(price), expireBars: 9 },
-});
 
 const filled = (input: SimulationInput) =>
   simulate(input).trades.map(({ side, entryRow, entryPrice, exitPrice, exitReason, exitMethod }) => [

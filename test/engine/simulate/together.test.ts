@@ -2,7 +2,7 @@
 // (semantics §3.7, §3.9).
 import { describe, expect, it } from 'vitest';
 import { AMBIGUITY_FALLBACKS } from '../../../src/engine/config.ts';
-import type { EntryRule, RiskRules, StatefulCondition } from '../../../src/engine/evaluate/tradingRules.ts';
+import type { EntryRule, RiskRules } from '../../../src/engine/evaluate/tradingRules.ts';
 import { STATE_FIELDS } from '../../../src/engine/language/grammar/ast.ts';
 import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
@@ -18,6 +18,8 @@ import {
   under,
   type Ohlc,
   type Resolution,
+  pending,
+  stateCondition,
 } from './input.ts';
 
 const ten = { sizing: { mode: 'fixed', value: 10 } } as const;
@@ -26,9 +28,6 @@ const stopsAt = (values: readonly number[]): RiskRules['stopLoss'] => ({
   mode: 'price',
   price: column(values),
   update: 'entry',
-});
-const pending = (type: 'limit' | 'stop', price: number): Pick<EntryRule, 'order'> => ({
-  order: { type, price: constant(price), expireBars: 9 },
 });
 /** A tier of 1 %, and one of 0.1 % from a notional on. */
 const tiers = (least: number): Partial<SimulationInput['config']['execution']> => ({
@@ -74,15 +73,7 @@ describe('two stops of one bar', () => {
 
   it('leave the later one as the last exit, which an entry may read', () => {
     const field = STATE_FIELDS.indexOf('last_exit_price');
-    const readsExit: StatefulCondition = {
-      gate: null,
-      hasAccountHistory: false,
-      hasPositionHistory: false,
-      newMemory: () => [],
-      recordAccount: () => undefined,
-      recordPosition: () => undefined,
-      test: (_row, state) => (state.read(field) === 98 ? 1 : 0),
-    };
+    const readsExit = stateCondition((_row, state) => (state.read(field) === 98 ? 1 : 0));
     const made = twoLongs(bar, [96, 98], { fine });
     const signal = { kind: 'stateful', condition: readsExit } as const;
     const { trades } = simulate({ ...made, entries: [...made.entries, { ...made.entries[0], signal }] });
