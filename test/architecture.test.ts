@@ -128,16 +128,16 @@ describe('the order inside the engine', () => {
    * The stages in the order of the pipeline: a file imports from its own stage and from earlier ones, types included.
    */
   const STAGES = [
-    'kernels', 'bars', 'config.ts', 'indicators', 'patterns', 'definitions', 'language', 'configForm.ts', 'configChecks.ts', 'task.ts',
-    'version.ts', 'plan', 'estimateBacktest.ts', 'evaluate', 'simulate', 'report', 'backtest.ts', 'sweep', 'robustness',
-    'explainStrategy.ts', 'artifacts.ts', 'pool', 'index.ts',
+    'kernels', 'bars', 'config.ts', 'indicators', 'patterns', 'definitions', 'language', 'configForm.ts',
+    'configChecks.ts', 'task.ts', 'version.ts', 'plan', 'estimateBacktest.ts', 'evaluate', 'simulate', 'report',
+    'backtest.ts', 'sweep', 'robustness', 'explainStrategy.ts', 'artifacts.ts', 'pool', 'index.ts',
   ]; // prettier-ignore
   const stageOf = (file: string): string => file.split('/')[2];
   const ENGINE = IMPORTS.filter(({ file, target }) => [file, target].every((path) => path.startsWith('src/engine/')));
 
   it('is the line of docs/architecture.md', () => {
-    const [line] = ARCHITECTURE.match(/^ {4}kernels → .*$/m)!;
-    expect(line.trim().split(/ → |, /)).toEqual(STAGES.filter((stage) => !stage.endsWith('.ts')));
+    const [line] = ARCHITECTURE.match(/^ {4}kernels → .*(?:\n {4}→ .*)*$/m)!;
+    expect(line.trim().split(/\s+→ |, /)).toEqual(STAGES.filter((stage) => !stage.endsWith('.ts')));
   });
 
   it('gives every folder and file a place in the order', () => {
@@ -426,8 +426,8 @@ describe('a file', () => {
     expect(pages.flatMap((file) => longLines(file, prose))).toEqual([]);
   });
 
-  it('that guides newcomers through the code, docs/architecture.md, has at most 128 lines', () => {
-    expect(ARCHITECTURE.trimEnd().split('\n').length).toBeLessThanOrEqual(128);
+  it('that guides newcomers through the code, docs/architecture.md, has at most 170 lines', () => {
+    expect(ARCHITECTURE.trimEnd().split('\n').length).toBeLessThanOrEqual(170);
   });
 
   it('of a migration has the number after the one before', () => {
