@@ -11,6 +11,8 @@ export interface Target {
   /** Of the identity provider that the service believes. */
   readonly signer: Signer;
   readonly seed: number;
+  /** The name of the attack to send; null: all of them at once. */
+  readonly only: string | null;
   /** Aborted when it is over. */
   readonly signal: AbortSignal;
 }

@@ -285,14 +285,16 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
+export const ATTACK_NAMES: readonly string[] = ATTACKS.map(({ name }) => name);
+
 /**
- * Prepares every attack, and then sends all of them until the signal aborts.
+ * Prepares the target's attacks, and then sends all of them until the signal aborts.
  * @returns the answers of each.
  */
 export async function attack(target: Target, onReady: () => void): Promise<Record<string, Tally>> {
   const tallies: Record<string, Tally> = {};
   const acts: (() => Promise<void>)[] = [];
-  for (const { name, parallel, prepare } of ATTACKS) {
+  for (const { name, parallel, prepare } of ATTACKS.filter(({ name }) => [null, name].includes(target.only))) {
     const tally: Tally = (tallies[name] = { statuses: {}, faults: [] });
     const act = await prepare(sender(target, tally), target);
     const repeat = async (): Promise<void> => {
