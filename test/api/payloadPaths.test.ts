@@ -1,7 +1,7 @@
 // One dialect of paths over HTTP: issues, results, overrides and sweeps name places of the payload as its author sent
 // it, here of a graph and of an AST with a single entry.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import goldenCross from '../../src/api/templates/goldenCross.ts';
+import { GOLDEN_CROSS } from '../../src/api/templates/catalog.ts';
 import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 /** A payload, and the place of a number in it that matters: the length of the fast average. */
 const CASES: [string, Json, string][] = [
-  ['a graph', { signalGraph: structuredClone(goldenCross.signalGraph) }, '/signalGraph/nodes/0/args/length'],
+  ['a graph', { signalGraph: structuredClone(GOLDEN_CROSS.signalGraph) }, '/signalGraph/nodes/0/args/length'],
   [
     'an AST with a single entry',
     { strategyAst: structuredClone(EXAMPLE_STRATEGY_AST) },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compiledAst, payloadsOf } from '../../src/api/templates/template.ts';
+import { compiledAst, payloadsOf, TemplateFile } from '../../src/api/templates/template.ts';
 import { TEMPLATES } from '../../src/api/templates/catalog.ts';
 import {
   BacktestConfig,
@@ -83,6 +83,13 @@ describe('the set of templates', () => {
       outcome.trades.map((trade) => new Date((trade as { entryTime: number }).entryTime).getUTCMonth()),
     );
     expect(months.size).toBe(12);
+  });
+
+  it('refuses a file with both formats, with neither, and with an unknown member', () => {
+    const { key: _key, ...file } = TEMPLATES.find(({ key }) => key === 'golden_cross')!;
+    expect(TemplateFile.safeParse(file).success).toBe(true);
+    for (const wrong of [{ strategyAst: {} }, { signalGraph: undefined }, { sumary: '' }, { tags: ['Daily'] }])
+      expect(TemplateFile.safeParse({ ...file, ...wrong }).success, JSON.stringify(wrong)).toBe(false);
   });
 
   it('has unique keys in order', () => {

@@ -7,8 +7,7 @@ import type { Caller } from '../http/auth/keyCheck.ts';
 import type { NewHeavyRequest } from '../http/heavyMessages.ts';
 import { ProblemError } from '../http/problems.ts';
 import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
-import goldenCross from '../templates/goldenCross.ts';
-import { cross, indicator, strategy } from '../templates/nodes.ts';
+import { GOLDEN_CROSS } from '../templates/catalog.ts';
 import { compiledAst } from '../templates/template.ts';
 import { BacktestCheck } from './backtestChecks.ts';
 import { BACKTESTS } from './backtestBodies.ts';
@@ -30,20 +29,28 @@ const CALLER: Caller = {
   expiresAt: null,
 };
 
-const average = (param: string) => indicator('sma', { length: { param } });
+const average = (param: string) => ({ kind: 'indicator', indicator: 'sma', args: { length: { param } } });
+const cross = (op: string) => ({ kind: 'cross', op, left: average('fast'), right: average('slow') });
 /** Most batches vary the params of one strategy. */
-const VARIED_AST = strategy({
-  symbol: 'SPX',
-  timeframe: '1d',
-  params: [
-    { name: 'fast', type: 'int', default: 10, min: 1, max: 100 },
-    { name: 'slow', type: 'int', default: 50, min: 1, max: 300 },
-  ],
-  trigger: cross('up', average('fast'), 'cross_up', average('slow')),
-  exits: [cross('down', average('fast'), 'cross_down', average('slow'))],
-});
+const VARIED_AST = {
+  ...EXAMPLE_STRATEGY_AST,
+  strategy: {
+    kind: 'strategy',
+    defaults: { instrument: { symbol: 'SPX' }, timeframe: '1d' },
+    params: [
+      { name: 'fast', type: 'int', default: 10, min: 1, max: 100 },
+      { name: 'slow', type: 'int', default: 50, min: 1, max: 300 },
+    ],
+    entry: {
+      kind: 'entry',
+      trigger: cross('cross_up'),
+      action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 } },
+    },
+    exits: [{ kind: 'exit', when: cross('cross_down') }],
+  },
+};
 
-const VERSIONS = [VARIED_AST, EXAMPLE_STRATEGY_AST, compiledAst(goldenCross)].map(versionOf);
+const VERSIONS = [VARIED_AST, EXAMPLE_STRATEGY_AST, compiledAst(GOLDEN_CROSS)].map(versionOf);
 
 function versionOf(strategyAst: object, index: number): StrategyVersion {
   return {

@@ -17,7 +17,7 @@ import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
 import { linksTo, type PublicAddress } from '../http/links.ts';
 import type { App, Services } from '../services.ts';
 import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
-import goldenCross from '../templates/goldenCross.ts';
+import { GOLDEN_CROSS } from '../templates/catalog.ts';
 import { STRATEGY_MEMBERS } from './strategyMembers.ts';
 
 const Pack = z
@@ -137,7 +137,7 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       'A strategy is a signalGraph (nodes with ids, referred to by {"ref": id}) or a strategyAst (the same kinds, ' +
       'nested). Conditions are read at the close of a bar and fill at the next open. Percents are points: 5 is 5 %.',
     examples: {
-      signalGraph: { ...goldenCross.signalGraph },
+      signalGraph: { ...GOLDEN_CROSS.signalGraph },
       strategyAst: EXAMPLE_STRATEGY_AST,
       settings: { maxConcurrentPositions: 1, warmupPeriod: 200 },
       config: BACKTEST_EXAMPLES[0].config,

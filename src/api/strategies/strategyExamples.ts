@@ -1,5 +1,5 @@
 // Example bodies of the strategy routes, shown in the OpenAPI document and sent to the routes by a test.
-import goldenCross from '../templates/goldenCross.ts';
+import { GOLDEN_CROSS } from '../templates/catalog.ts';
 
 /** Two averages that cross, with a stop loss and a take-profit: the strategy of the README. */
 export const EXAMPLE_STRATEGY_AST = {
@@ -27,7 +27,7 @@ const settings = { maxConcurrentPositions: 1, warmupPeriod: 200 };
 
 export const VALIDATE_EXAMPLES = [
   { settings, strategyAst: EXAMPLE_STRATEGY_AST },
-  { settings, signalGraph: goldenCross.signalGraph },
+  { settings, signalGraph: GOLDEN_CROSS.signalGraph },
 ];
 export const CREATE_EXAMPLES = [
   {

@@ -1,52 +1,25 @@
-// Templates: the built-in strategies, in the order of their keys.
-import adxDiTrend from './adxDiTrend.ts';
-import bollingerMeanReversion from './bollingerMeanReversion.ts';
-import bollingerSqueezeBreakout from './bollingerSqueezeBreakout.ts';
-import donchianTurtle from './donchianTurtle.ts';
-import emaPullbackRsi from './emaPullbackRsi.ts';
-import engulfingTrend from './engulfingTrend.ts';
-import goldenCross from './goldenCross.ts';
-import hammerAtSupport from './hammerAtSupport.ts';
-import ichimokuCloud from './ichimokuCloud.ts';
-import keltnerBreakout from './keltnerBreakout.ts';
-import macdTrend from './macdTrend.ts';
-import momentumRoc from './momentumRoc.ts';
-import mtfTrendPullback from './mtfTrendPullback.ts';
-import openingRangeBreakout from './openingRangeBreakout.ts';
-import rsi2MeanReversion from './rsi2MeanReversion.ts';
-import shortBreakdown from './shortBreakdown.ts';
-import stochRsiReversal from './stochRsiReversal.ts';
-import supertrendFollow from './supertrendFollow.ts';
-import volatilityTargetedTrend from './volatilityTargetedTrend.ts';
-import vwapReversion from './vwapReversion.ts';
-import zscorePairSpread from './zscorePairSpread.ts';
-import type { Template } from './template.ts';
+// The catalog of templates: the files of data/templates/, one template each, read once per process and named by their
+// keys.
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { ROOT } from '../../config.ts';
+import { TemplateFile, type Template } from './template.ts';
 
-export { TEMPLATE_CATEGORIES } from './template.ts';
+const FOLDER = join(ROOT, 'data', 'templates');
 
-export const TEMPLATES: readonly Template[] = [
-  adxDiTrend,
-  bollingerMeanReversion,
-  bollingerSqueezeBreakout,
-  donchianTurtle,
-  emaPullbackRsi,
-  engulfingTrend,
-  goldenCross,
-  hammerAtSupport,
-  ichimokuCloud,
-  keltnerBreakout,
-  macdTrend,
-  momentumRoc,
-  mtfTrendPullback,
-  openingRangeBreakout,
-  rsi2MeanReversion,
-  shortBreakdown,
-  stochRsiReversal,
-  supertrendFollow,
-  volatilityTargetedTrend,
-  vwapReversion,
-  zscorePairSpread,
-];
+/** In the order of their keys. */
+export const TEMPLATES: readonly Template[] = readdirSync(FOLDER).toSorted().map(readTemplate);
+
+/** @throws Error naming the file that is not a template */
+function readTemplate(file: string): Template {
+  const read = TemplateFile.safeParse(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')));
+  if (!read.success) throw new Error(`data/templates/${file} is not a template: ${z.prettifyError(read.error)}`);
+  return { key: basename(file, '.json'), ...read.data };
+}
 
 const byKey = new Map(TEMPLATES.map((template) => [template.key, template]));
+/** Its graph is the example of a graph in the OpenAPI document and in the authoring pack. */
+export const GOLDEN_CROSS = TEMPLATES.find(({ key }) => key === 'golden_cross')!;
+
 export const findTemplate = (key: string): Template | undefined => byKey.get(key);

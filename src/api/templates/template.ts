@@ -1,25 +1,30 @@
 // Template: a built-in strategy that trades as it stands, to be copied and changed.
+import { z } from 'zod';
 import { checkStrategy } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
+import { Json } from '../http/routeSchemas.ts';
 import type { Payloads } from '../strategies/strategyChecks.ts';
 
 export const TEMPLATE_CATEGORIES = ['trend', 'mean_reversion', 'breakout', 'momentum', 'pattern', 'pairs'] as const;
-type Json = Readonly<Record<string, unknown>>;
 
-export interface Template {
-  readonly key: string;
-  readonly name: string;
-  readonly description: string;
-  readonly category: (typeof TEMPLATE_CATEGORIES)[number];
-  /** Lower case. */
-  readonly tags: readonly string[];
-  readonly settings: Json;
-  /** One of the two; the format the strategy reads best in. */
-  readonly strategyAst?: Json;
-  readonly signalGraph?: Json;
-  /** Config of a backtest over shipped data in which it trades. */
-  readonly suggestedConfig: Json;
-}
+/** A file of data/templates/. Its name is the key; `--strategy` of the command line reads it as well. */
+export const TemplateFile = z
+  .strictObject({
+    name: z.string(),
+    description: z.string(),
+    category: z.enum(TEMPLATE_CATEGORIES),
+    tags: z.array(z.string().lowercase()),
+    settings: Json,
+    /** One of the two; the format the strategy reads best in. */
+    strategyAst: Json.optional(),
+    signalGraph: Json.optional(),
+    /** Config of a backtest over shipped data in which it trades. */
+    suggestedConfig: Json,
+  })
+  .refine((file) => (file.strategyAst === undefined) !== (file.signalGraph === undefined), {
+    error: 'Give strategyAst or signalGraph.',
+  });
+export type Template = Readonly<z.infer<typeof TemplateFile>> & { readonly key: string };
 
 /** The members of a request that creates a strategy from the template. */
 export const payloadsOf = ({ settings, strategyAst, signalGraph }: Template): Payloads => ({
@@ -28,10 +33,10 @@ export const payloadsOf = ({ settings, strategyAst, signalGraph }: Template): Pa
   ...(signalGraph && { signalGraph }),
 });
 
-const compiled = new WeakMap<Template, Json>();
+const compiled = new WeakMap<Template, z.infer<typeof Json>>();
 
 /** Its AST as written, or what its graph compiles to. Templates are valid (a test), so there always is one. */
-export function compiledAst(template: Template): Json {
+export function compiledAst(template: Template): z.infer<typeof Json> {
   if (template.strategyAst) return template.strategyAst;
   let ast = compiled.get(template);
   if (ast === undefined) {
@@ -41,20 +46,3 @@ export function compiledAst(template: Template): Json {
   }
   return ast;
 }
-
-/**
- * Costs that a retail account pays, without being those of any one venue: 0.1 % per side for crypto, a tenth of that
- * elsewhere.
- */
-export const suggestedConfig = (symbol: string, timeframe: string, feeRate = 0.0001): Json => ({
-  timeframe,
-  signalInstrument: { symbol },
-  initialBalance: 10_000,
-  execution: {
-    feeModel: {
-      kind: 'tiered_maker_taker',
-      tiers: [{ minCumulativeNotional: 0, makerRate: feeRate, takerRate: feeRate }],
-    },
-    slippage: { kind: 'fixed', unit: 'bps', value: 1 },
-  },
-});

@@ -10,9 +10,8 @@ import { IdempotencyHeader, Json, NoQuery } from '../http/routeSchemas.ts';
 import { CopyBody, CreatedStrategy } from '../strategies/strategySchemas.ts';
 import type { App, Services } from '../services.ts';
 import { checkPayloads, contentOf } from '../strategies/strategyChecks.ts';
-import { findTemplate, TEMPLATE_CATEGORIES, TEMPLATES } from './catalog.ts';
-import { compiledAst, payloadsOf } from './template.ts';
-import type { Template } from './template.ts';
+import { findTemplate, TEMPLATES } from './catalog.ts';
+import { compiledAst, payloadsOf, TEMPLATE_CATEGORIES, type Template } from './template.ts';
 import { createStrategy } from '../strategies/strategyRoutes.ts';
 
 const BASE = '/public/v1/system-strategies';
