@@ -47,10 +47,6 @@ describe('the set of references', () => {
     expect(links.length).toBeGreaterThan(0);
     expect(links.filter((target) => !existsSync(join(ROOT, target)))).toEqual([]);
   });
-
-  it('leaves out the OpenAPI document, whose readers do not have this repository', () => {
-    expect([...read('docs/openapi.json').matchAll(/[^"]*(?:§|docs\/|\.md\b)[^"]*/g)].map(([text]) => text)).toEqual([]);
-  });
 });
 
 describe('the check of references', () => {
