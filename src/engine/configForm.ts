@@ -2,6 +2,7 @@
 import { BacktestConfig, ConfigTime } from './config.ts';
 import { IssueLog, type ValidationIssue } from './language/issues/issues.ts';
 import { issueCodes } from './language/grammar/issueCodes.ts';
+import { COSTS, RANGE_ENDS } from './language/hints/formWords.ts';
 import { writeAdvice } from './language/form/leafFaults.ts';
 import type { PatchOperation } from './language/issues/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/issues/repair.ts';
@@ -95,17 +96,6 @@ interface Habit {
  * 0.005 %, and 0.02 is a usual fee in percent.
  */
 const MAX_PLAIN_RATE = 0.005;
-const RANGE_ENDS: Readonly<Record<string, 'start' | 'end'>> = {
-  start: 'start',
-  from: 'start',
-  startDate: 'start',
-  start_date: 'start',
-  end: 'end',
-  to: 'end',
-  endDate: 'end',
-  end_date: 'end',
-};
-const FEES: ReadonlySet<string> = new Set(['feeModel', 'fees', 'fee', 'commission']);
 
 /** Finds members in the places that they have in other backtesters' configs. */
 function misplacedMembers(config: Members): Habit[] {
@@ -124,13 +114,13 @@ function misplacedMembers(config: Members): Habit[] {
   };
   if (config.symbol !== undefined && config.signalInstrument === undefined)
     move('symbol', 'signalInstrument', 'symbol');
-  for (const [name, end] of Object.entries(RANGE_ENDS)) {
+  for (const [name, end] of RANGE_ENDS) {
     const { range } = config;
     if (config[name] !== undefined && (!isMembers(range) || range[end] === undefined)) move(name, 'range', end);
   }
   const { execution } = config;
   for (const name of Object.keys(config)) {
-    const to = FEES.has(name) ? 'feeModel' : name === 'slippage' ? 'slippage' : undefined;
+    const to = COSTS.get(name);
     if (to !== undefined && (!isMembers(execution) || execution[to] === undefined)) move(name, 'execution', to);
   }
   for (const name of isMembers(execution) ? Object.keys(execution) : []) {
@@ -149,7 +139,7 @@ function misplacedMembers(config: Members): Habit[] {
 const rewrittenCosts = (execution: Members): Habit[] => [...feeHabits(execution), ...slippageHabits(execution)];
 
 function feeHabits(execution: Members): Habit[] {
-  const name = Object.keys(execution).find((each) => FEES.has(each));
+  const name = Object.keys(execution).find((each) => COSTS.get(each) === 'feeModel');
   if (name === undefined) return [];
   const path = pointerTo('/config/execution', name);
   const written = execution[name];
@@ -212,7 +202,7 @@ function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol 
   }
   const value = valueAt(config, path);
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const date = code === 'TYPE_MISMATCH' && Object.hasOwn(RANGE_ENDS, name) ? repairedInstant(value) : undefined;
+  const date = code === 'TYPE_MISMATCH' && RANGE_ENDS.has(name) ? repairedInstant(value) : undefined;
   if (date !== undefined) return withPatch(`Did you mean "${date}"?`, { op: 'replace', path, value: date });
   if (
     code === 'OUT_OF_RANGE' &&

@@ -1,5 +1,6 @@
 // The form of a dimension: what is wrong with one that is neither a list of values nor a range, with the names and
 // forms that other tools have for it.
+import { DIMENSION_MEMBERS, EXCLUSIVE_ENDS, POINT_COUNTS } from '../language/hints/formWords.ts';
 import { nearestName, plain } from '../language/issues/nearest.ts';
 import type { PatchOperation } from '../language/issues/patch.ts';
 import { isMembers, type Members } from '../language/grammar/payloadObjects.ts';
@@ -17,19 +18,7 @@ interface DimensionFault {
 
 const RANGE = ['min', 'max', 'step', 'log'] as const;
 const MEMBERS = ['values', ...RANGE] as const;
-type Member = (typeof MEMBERS)[number];
 
-/** Names in the ranges of optuna, hyperopt, scikit-optimize, NumPy and others, without case and separators. */
-const SYNONYMS: ReadonlyMap<string, Member> = new Map([
-  ...['from', 'start', 'begin', 'low', 'lower', 'lowerbound', 'minimum'].map((of) => [of, 'min'] as const),
-  ...['to', 'stop', 'end', 'high', 'upper', 'upperbound', 'maximum'].map((of) => [of, 'max'] as const),
-  ...['by', 'stepsize', 'increment', 'inc', 'interval'].map((of) => [of, 'step'] as const),
-  ...['list', 'choices', 'options', 'grid', 'in'].map((of) => [of, 'values'] as const),
-  ...['logscale', 'logarithmic', 'loguniform'].map((of) => [of, 'log'] as const),
-]);
-/** In Python these are left out of a range, so that the same number as `max` is one value more. */
-const EXCLUSIVE_ENDS = new Set(['stop', 'end']);
-const COUNTS = new Set(['n', 'num', 'count', 'points', 'steps', 'samples', 'size']);
 const FORMS = 'Give {"values": [10, 20, 50]} or {"min": 10, "max": 50, "step": 10}.';
 
 /** What is wrong with the form of a dimension; empty when nothing is. @param given any JSON value */
@@ -94,7 +83,7 @@ function unknownMember(name: string, given: Members, member: string, value: unkn
   const path = pointerTo('/space', name, member);
   const fault = { code: 'UNKNOWN_FIELD', path: [member], message: `Unknown member "${member}".` } as const;
   const word = plain(member);
-  if (COUNTS.has(word))
+  if (POINT_COUNTS.has(word))
     return { ...fault, suggestion: 'Give "step", the distance of neighboring values, in place of their number.' };
   if (word === 'range' && isEnds(value) && Object.keys(given).length === 1) {
     const [min, max, step] = value;
@@ -103,7 +92,7 @@ function unknownMember(name: string, given: Members, member: string, value: unkn
     return { ...fault, suggestion: `Write ${JSON.stringify(range)}.`, patch };
   }
   const nearest = nearestName(member, MEMBERS);
-  const meant = SYNONYMS.get(word) ?? nearest?.name;
+  const meant = DIMENSION_MEMBERS.get(word) ?? nearest?.name;
   const isTaken = meant === undefined || given[meant] !== undefined;
   if (isTaken)
     return {
@@ -116,7 +105,7 @@ function unknownMember(name: string, given: Members, member: string, value: unkn
       ...fault,
       suggestion: 'Use "max", the last value. In Python the end of a range is not one of its values.',
     };
-  const isCertain = (SYNONYMS.has(word) || nearest?.isCertain === true) && fits(meant, value);
+  const isCertain = (DIMENSION_MEMBERS.has(word) || nearest?.isCertain === true) && fits(meant, value);
   return {
     ...fault,
     suggestion: `Did you mean "${meant}"?`,

@@ -3,7 +3,7 @@ import { argIssue } from '../../indicators/arguments.ts';
 import type { ArgDefinition, IndicatorDefinition } from '../../indicators/definition.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
-import { synonymousArgument } from '../grammar/indicatorSynonyms.ts';
+import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
 import { MARKET_FIELDS } from '../grammar/words.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';

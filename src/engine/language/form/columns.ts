@@ -1,7 +1,7 @@
 // Columns: the call of an indicator that the name of a column stands for: `ema_50`, `ha_close`, `bb_lowerband`.
 import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator } from '../../indicators/registry.ts';
-import { synonymousIndicator, synonymousOutput } from '../grammar/indicatorSynonyms.ts';
+import { synonymousIndicator, synonymousOutput } from '../hints/indicatorSynonyms.ts';
 import { MARKET_FIELDS } from '../grammar/words.ts';
 import { plain } from '../issues/nearest.ts';
 import type { PatchOperation } from '../issues/patch.ts';

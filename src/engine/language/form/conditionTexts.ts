@@ -1,5 +1,5 @@
 // Condition texts: the condition that a text such as `close > sma(50)` or `crossover(close, ema_20)` stands for.
-import { operatorKind } from '../grammar/synonyms.ts';
+import { operatorKind } from '../hints/synonyms.ts';
 
 /** Longer texts are formulas. */
 const MAX_LENGTH = 100;

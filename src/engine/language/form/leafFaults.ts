@@ -1,11 +1,12 @@
 // Leaves: what is wrong with a value that has no members, a word, number, string or flag, and how to repair it.
 import { numberIssue, type NumberShape, type Shape } from '../grammar/shapes.ts';
-import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
-import { adviceFor, bounded, expected, numericText, shown } from '../issues/displayNames.ts';
+import { adviceFor } from '../hints/examples.ts';
+import { BACK_ADVICE, LOOKS_AHEAD } from '../hints/lookAhead.ts';
+import { operatorKind, synonymIn } from '../hints/synonyms.ts';
+import { bounded, expected, numericText, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import { asCall, fieldColumn, type Column } from './columns.ts';
 import { nearestName, plain, suggestionFor, type Nearest } from '../issues/nearest.ts';
-import { BACK_ADVICE, LOOKS_AHEAD } from './lookAhead.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 
 export type Leaf = Shape & { readonly type: 'choice' | 'number' | 'string' | 'boolean' | 'checked' };

@@ -1,13 +1,15 @@
 // Members: what is wrong with the names of an object's members (unknown, misspelled, a level too high, missing), and
 // how to repair it.
 import { typeOfKind, type ExpressionType, type Field, type ObjectShape } from '../grammar/shapes.ts';
-import { synonymousMember } from '../grammar/synonyms.ts';
+import { adviceFor, MISSING_ADVICE } from '../hints/examples.ts';
+import { foreignMemberAdvice } from '../hints/foreignMembers.ts';
+import { BACK_ADVICE, isAheadWord, LOOKS_AHEAD } from '../hints/lookAhead.ts';
+import { synonymousMember } from '../hints/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
-import { adviceFor, bounded, shown } from '../issues/displayNames.ts';
+import { bounded, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import type { Fault, FindNearest } from './leafFaults.ts';
 import { MAX_RENAMES } from './misplaced.ts';
-import { BACK_ADVICE, isAheadWord, LOOKS_AHEAD } from './lookAhead.ts';
 import { suggestionFor, type Nearest } from '../issues/nearest.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
@@ -16,11 +18,6 @@ export const MISSING_CODES: Readonly<Record<string, IssueCode>> = {
   entry: 'ENTRY_MISSING',
   trigger: 'TRIGGER_MISSING',
 };
-/** What to give for some missing members whose type says too little. */
-const MISSING_ADVICE: Readonly<Record<string, string>> = {
-  indicator: 'Give a name, such as "sma"; the `indicators` of GET /public/v1/authoring-pack are all of them.',
-};
-
 /** The missing member that all unknown members belong into; undefined when that is not certain. */
 export function ownerOfUnknown(shape: ObjectShape, value: Members, unknown: readonly string[]): Field | undefined {
   if (unknown.length === 0) return undefined;
@@ -98,8 +95,7 @@ export function unknownMemberFault(
     };
   const names = [...shape.fields.keys()];
   const nearest = meant === undefined ? findNearest?.(name, names) : { name: meant, isCertain: true };
-  const isConfig = shape.fields.has('signalInstrument');
-  const elsewhere = isConfig ? OUTSIDE_CONFIG.get(name) : ELSEWHERE.get(name);
+  const elsewhere = foreignMemberAdvice(name, shape);
   const free = [...shape.fields.values()]
     .filter((field) => value[field.name] === undefined && !COMMON.has(field.name))
     .sort((a, b) => Number(b.isRequired) - Number(a.isRequired))
@@ -117,68 +113,6 @@ export function unknownMemberFault(
 
 /** Members that every object may have, which say nothing to the engine. */
 const COMMON: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
-
-/** Advice on members of a config that belong in the strategy. */
-const OUTSIDE_CONFIG: ReadonlyMap<string, string> = new Map(
-  ['maxConcurrentPositions', 'warmupPeriod'].map((name) => [
-    name,
-    'Remove it, and set it in the settings of the strategy.',
-  ]),
-);
-const IN_CONFIG = 'Remove it, and set it in the config of the backtest.';
-const RANGE = 'Remove it, and set `range` in the config of the backtest: {"start": "2020-01-01", "end": "2024-12-31"}.';
-const ONE_INSTRUMENT =
-  'Remove it: a backtest runs on one instrument, the `signalInstrument` of its config. Queue one backtest per symbol.';
-const POSITIONS = 'Remove it, and set maxConcurrentPositions in the settings, beside strategyAst.';
-const TRAILING =
-  'Remove it, and write risk.trailingStop: {"distancePercent": 2, "activateAfterPercent": 3} for 2 % after 3 %.';
-const TRAILING_TICKS =
-  'Remove it, and write risk.trailingStop, in percent of the price or in ATRs, not in ticks: {"distancePercent": 2, ' +
-  '"activateAfterPercent": 3} trails by 2 % (trail_offset) once the price is 3 % above the entry (trail_points).';
-const ROI =
-  'Remove it, and write risk.takeProfits: [{"triggerPercent": 5, "closePercent": 100}] for 5 %, or a risk.timeStop.';
-const entryAdvice = (side: string): string =>
-  `Write it in "entry", a list of rules: {"kind": "entry", "trigger": …, "action": {"side": "${side}", "sizing": …}}.`;
-const exitAdvice = (side: string): string =>
-  `Write it in "exits", a list of rules: {"kind": "exit", "when": …, "appliesTo": "${side}"}.`;
-const SIZE =
-  'Write it as sizing: {"mode": "fixed", "value": 10} for 10 units, {"mode": "percent_equity", "value": 10} for 10 % ' +
-  'of equity.';
-const ORDER = 'Write it in action.order: {"type": "limit", "price": …, "expireBars": 5}.';
-
-/** Advice on members that other platforms have, or that belong in the config. */
-const ELSEWHERE: ReadonlyMap<string, string> = new Map(
-  (
-    [
-      [IN_CONFIG, 'leverage', 'commission', 'fees', 'slippage', 'initialBalance', 'initial_capital', 'cash', 'capital'],
-      [RANGE, 'startDate', 'endDate', 'start_date', 'end_date', 'fromdate', 'todate', 'timerange', 'dateRange'],
-      [ONE_INSTRUMENT, 'universe', 'symbols', 'pairs', 'tickers', 'whitelist', 'pair_whitelist'],
-      [POSITIONS, 'pyramiding', 'max_open_trades', 'maxEntries', 'max_entries', 'maxPositions'],
-      [TRAILING, 'trailing_stop_positive', 'trailing_stop_positive_offset', 'trailing_only_offset_is_reached'],
-      [TRAILING, 'trail_percent', 'trailPercent', 'trailing_percent', 'trailingPercent', 'trailpercent'],
-      [TRAILING_TICKS, 'trail_offset', 'trail_points', 'trail_price', 'trailOffset', 'trailPoints', 'trailamount'],
-      [ROI, 'minimal_roi', 'roi'],
-      [entryAdvice('long'), 'enter_long', 'enterLong', 'entry_long', 'long_entry', 'longEntry', 'buy', 'long'],
-      [entryAdvice('short'), 'enter_short', 'enterShort', 'entry_short', 'short_entry', 'shortEntry', 'short'],
-      [exitAdvice('long'), 'exit_long', 'exitLong', 'long_exit', 'longExit', 'sell'],
-      [exitAdvice('short'), 'exit_short', 'exitShort', 'short_exit', 'shortExit', 'cover'],
-      [
-        SIZE,
-        'quantity',
-        'units',
-        'shares',
-        'contracts',
-        'weight',
-        'qty_percent',
-        'default_qty_value',
-        'stake_amount',
-        'target_percent',
-      ],
-      [ORDER, 'exectype', 'order_type', 'orderType', 'limit_price', 'limitPrice'],
-      ['Remove it: the name stands in the request, beside strategyAst.', 'title'],
-    ] as const
-  ).flatMap(([advice, ...names]) => names.map((name) => [name, advice] as const)),
-);
 
 /** Where no member has a similar name, the unknown one may have no place here at all. */
 const otherMember = (nearest: Nearest | undefined, free: readonly string[]): string => {

@@ -2,8 +2,9 @@
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
-import { synonymousArgument } from '../grammar/indicatorSynonyms.ts';
-import { synonymIn, withoutModule, withoutOwner } from '../grammar/synonyms.ts';
+import { PARAM_KINDS } from '../hints/formWords.ts';
+import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
+import { synonymIn, withoutModule, withoutOwner } from '../hints/synonyms.ts';
 import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
 import { pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
@@ -97,9 +98,6 @@ export function keyedList(
   const list = entries.map(([key, item]) => ({ [member]: key, ...(item as Members) }));
   return { list: { value: list }, advice: `Write a list of them, each with its key as "${member}".` };
 }
-
-/** What a reference to a param is called. */
-const PARAM_KINDS: ReadonlySet<unknown> = new Set(['param', 'parameter', 'input', 'variable']);
 
 /**
  * How many arguments come in the same order everywhere, so that a list of them is certain: in Pine, the factor of

@@ -1,5 +1,6 @@
 // References: what is wrong with a value that stands where a node of a graph refers to another, and how to repair it.
 import { typeOfKind, type ExpressionType } from '../grammar/shapes.ts';
+import { REFERENCE_MEMBERS } from '../hints/formWords.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import { isTooLong, mismatch, type Fault } from './leafFaults.ts';
@@ -50,11 +51,11 @@ export function referenceFault(
 
 /** The member that another word for it means: {"node": "fast"}, {"value": 30}. */
 function memberMeant(of: ExpressionType, name: string, value: unknown): 'ref' | 'const' | undefined {
-  if (typeof value === 'number') return of === 'value' && ['value', 'number'].includes(name) ? 'const' : undefined;
+  const meant = REFERENCE_MEMBERS.get(name);
+  if (typeof value === 'number') return of === 'value' && meant === 'const' ? 'const' : undefined;
   if (typeof value !== 'string') return undefined;
-  return REFERENCE_WORDS.has(name) || nearestName(name, ['ref'])?.isCertain === true ? 'ref' : undefined;
+  return meant === 'ref' || nearestName(name, ['ref'])?.isCertain === true ? 'ref' : undefined;
 }
-const REFERENCE_WORDS: ReadonlySet<string> = new Set(['node', 'id', 'nodeId', 'node_id', 'reference']);
 
 /** The patch that makes a node of an expression, named by its own id or by its place, and refers to it. */
 function asNode(expression: Members, pointer: string): PatchOperation[] | undefined {

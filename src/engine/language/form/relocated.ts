@@ -1,7 +1,7 @@
 // Relocated members: members of an object that belong into one of its other members, each with what to report and the
 // patch that moves it there.
 import type { Field, ObjectShape } from '../grammar/shapes.ts';
-import { synonymIn, synonymousMember } from '../grammar/synonyms.ts';
+import { synonymIn, synonymousMember } from '../hints/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
 import { isTooLong, type Fault, type FindNearest } from './leafFaults.ts';

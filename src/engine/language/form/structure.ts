@@ -17,8 +17,10 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { adviceFor, bounded, expected, expressionAdvice, numericText, OBJECT_ADVICE } from '../issues/displayNames.ts';
-import { aheadFault, isAheadText } from './lookAhead.ts';
+import { adviceFor, expressionAdvice, OBJECT_ADVICE } from '../hints/examples.ts';
+import { constructAdvice } from '../hints/foreignKinds.ts';
+import { aheadFault, isAheadText } from '../hints/lookAhead.ts';
+import { bounded, expected, numericText } from '../issues/displayNames.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
@@ -30,7 +32,7 @@ import {
   unknownMemberFault,
 } from './memberFaults.ts';
 import { expressionMeant, keyedList, listedArguments, numberMeant, objectMeant } from './misplaced.ts';
-import { constructAdvice, kindAsOperator } from './foreignKinds.ts';
+import { kindAsOperator } from './kindAsOperator.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
 import { timeFault } from './timeConditions.ts';

@@ -1,10 +1,12 @@
 // Tags: what an object was meant to be when the member that distinguishes kinds is wrong or absent.
 import { isParamRef, type ExpressionType, type ObjectShape, type Shape } from '../grammar/shapes.ts';
-import { operatorKind, synonymIn, synonymousMember, withoutModule } from '../grammar/synonyms.ts';
+import { constructAdvice, kindMeant } from '../hints/foreignKinds.ts';
+import { JOINED_KINDS } from '../hints/formWords.ts';
+import { operatorKind, synonymIn, synonymousMember, withoutModule } from '../hints/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
 import { asCall } from './columns.ts';
-import { constructAdvice, kindAsOperator, kindMeant } from './foreignKinds.ts';
+import { kindAsOperator } from './kindAsOperator.ts';
 import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './leafFaults.ts';
 import { callMeant, fieldMeant, MAX_RENAMES, operatorOfList } from './misplaced.ts';
 import { isNegated, suggestionFor } from '../issues/nearest.ts';
@@ -96,20 +98,13 @@ function misnamedTag(
   return { fault };
 }
 
-/** Kinds of joined conditions, and the member that holds the conditions. */
-const JOINED: ReadonlyMap<string, { readonly kind: string; readonly member: string }> = new Map([
-  ...['and', 'all'].map((word) => [word, { kind: 'all', member: 'items' }] as const),
-  ...['or', 'any'].map((word) => [word, { kind: 'any', member: 'items' }] as const),
-  ['not', { kind: 'not', member: 'item' }],
-]);
-
 /** A kind in the place of the member that holds its conditions: {"and": [ … ]}. */
 function joinedAsMember(options: Kinds['options'], value: Members, pointer: string): TagFault | undefined {
   const [word, ...others] = Object.keys(value);
-  const joined = others.length === 0 ? JOINED.get(word) : undefined;
-  const held = joined && options.get(joined.kind)?.fields.get(joined.member);
-  if (joined === undefined || held === undefined) return undefined;
-  const { kind, member } = joined;
+  const kind = others.length === 0 ? JOINED_KINDS.get(word) : undefined;
+  const member = kind === 'not' ? 'item' : 'items';
+  const held = kind && options.get(kind)?.fields.get(member);
+  if (kind === undefined || held === undefined) return undefined;
   const fault: Fault = {
     code: 'MISSING_FIELD',
     message: `kind is missing; ${shown(word)} is not a member here.`,
@@ -182,8 +177,8 @@ function kindOfOperator(
   const [name, op] = ['op', 'operator'].map((one) => [one, value[one]] as const).find(([, one]) => one) ?? [];
   if (key !== 'kind' || name === undefined || typeof op !== 'string') return undefined;
   if (tag !== undefined && (kindMeant(tag, options) || isNegated(tag))) return undefined;
-  const joined = JOINED.get(op.toLowerCase());
-  const kind = joined?.kind ?? operatorKind(op)?.kind;
+  const joined = JOINED_KINDS.get(op.toLowerCase());
+  const kind = joined ?? operatorKind(op)?.kind;
   const fields = kind === undefined ? [] : [...(options.get(kind)?.fields.keys() ?? [])];
   // Its operands must be there: {"kind": "bars_in_trade", "op": ">", "value": 5} is a field.
   const isOperand = (one: string): boolean => OPERANDS.some((each) => each === one || synonymousMember(one, [each]));

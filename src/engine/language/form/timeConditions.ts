@@ -1,18 +1,12 @@
 // Time conditions: what `kind: "time"`, which is a value, was meant to be in the place of a condition.
 import { COMPARE_OPS, TIME_FIELDS, WEEKDAYS } from '../grammar/words.ts';
-import { synonymIn } from '../grammar/synonyms.ts';
+import { INSIDE, WINDOW_MEMBERS } from '../hints/formWords.ts';
+import { synonymIn } from '../hints/synonyms.ts';
 import { plain } from '../issues/nearest.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { replaceBy, writeAdvice, type Fault } from './leafFaults.ts';
 import { expressionMeant } from './misplaced.ts';
 
-const FROM: ReadonlySet<string> = new Set(['from', 'start', 'after', 'begin', 'starttime', 'fromtime']);
-const TO: ReadonlySet<string> = new Set(['to', 'end', 'before', 'until', 'endtime', 'totime']);
-const BOTH: ReadonlySet<string> = new Set(['between', 'range', 'window', 'hours', 'value']);
-const DAYS: ReadonlySet<string> = new Set(['days', 'day', 'weekdays', 'weekday', 'daysofweek', 'dayofweek']);
-const ZONE: ReadonlySet<string> = new Set(['timezone', 'tz', 'zone']);
-/** Operators that say no more than the bounds do. */
-const INSIDE: ReadonlySet<string> = new Set(['between', 'in', 'within', 'inside']);
 const KEPT: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
 
 const ADVICE =
@@ -47,13 +41,29 @@ function windowMeant(members: readonly (readonly [string, unknown])[]): object |
   const between: { from?: string; to?: string } = {};
   const window: { timezone?: string; weekdays?: readonly string[] } = {};
   for (const [written, value] of members) {
-    const name = plain(written);
-    if (FROM.has(name)) between.from = clockMeant(value);
-    else if (TO.has(name)) between.to = clockMeant(value);
-    else if (BOTH.has(name)) [between.from, between.to] = boundsOf(value).map(clockMeant);
-    else if (DAYS.has(name)) window.weekdays = weekdaysMeant(value);
-    else if (ZONE.has(name) && typeof value === 'string') window.timezone = value;
-    else if (!(['op', 'operator'].includes(name) && INSIDE.has(String(value)))) return undefined;
+    switch (WINDOW_MEMBERS.get(plain(written))) {
+      case 'from':
+        between.from = clockMeant(value);
+        break;
+      case 'to':
+        between.to = clockMeant(value);
+        break;
+      case 'between':
+        [between.from, between.to] = boundsOf(value).map(clockMeant);
+        break;
+      case 'weekdays':
+        window.weekdays = weekdaysMeant(value);
+        break;
+      case 'timezone':
+        if (typeof value !== 'string') return undefined;
+        window.timezone = value;
+        break;
+      case 'op':
+        if (!INSIDE.has(String(value))) return undefined;
+        break;
+      default:
+        return undefined;
+    }
   }
   const isRead = [...Object.values(between), ...Object.values(window)].every((one) => one !== undefined);
   const hasBounds = Object.keys(between).length > 0;
@@ -68,9 +78,9 @@ function boundsOf(value: unknown): readonly [unknown, unknown] {
     typeof value === 'string' ? value.split(/[-–]/).map((end) => end.trim()) : Array.isArray(value) ? value : [];
   if (list.length === 2) return [list[0], list[1]];
   if (!isMembers(value) || Object.keys(value).length !== 2) return [undefined, undefined];
-  const find = (names: ReadonlySet<string>): unknown =>
-    Object.entries(value).find(([name]) => names.has(plain(name)))?.[1];
-  return [find(FROM), find(TO)];
+  const find = (end: 'from' | 'to'): unknown =>
+    Object.entries(value).find(([name]) => WINDOW_MEMBERS.get(plain(name)) === end)?.[1];
+  return [find('from'), find('to')];
 }
 
 /** `9:30` and `09:30:00` as `09:30`. */

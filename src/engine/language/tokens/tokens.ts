@@ -1,6 +1,6 @@
 // Tokens: what an editor sends for a condition in infix notation, and what its words mean.
 import { z } from 'zod';
-import { synonymIn } from '../grammar/synonyms.ts';
+import { synonymIn } from '../hints/synonyms.ts';
 import { COMPARE_OPS, CROSS_OPS } from '../grammar/words.ts';
 
 const TOKEN_TYPES = ['indicator', 'market', 'number', 'operator', 'logic', 'group', 'pattern'] as const;

@@ -1,13 +1,13 @@
 // Look-ahead: words and texts that ask for a later bar, which nothing can read, and what an author is told of them.
 import { plain } from '../issues/nearest.ts';
+import { wordSet } from './hintTable.ts';
 
 /** Why a place or a number that looks ahead is refused; it has no patch, since an earlier bar is another strategy. */
 export const LOOKS_AHEAD = 'it would read a price that is not yet known';
 export const BACK_ADVICE = 'Count bars back: 0 is this bar, and 1 is the bar before it. Nothing can read a later bar.';
 
-const WORDS: ReadonlySet<string> = new Set(
-  ['lookahead', 'lookahead_on', 'future', 'next', 'lead', 'ahead', 'forward', 'tomorrow', 'bars_ahead'].map(plain),
-);
+/** Without case and separators. */
+const WORDS = wordSet('lookahead lookaheadon future next lead ahead forward tomorrow barsahead');
 /** `close[-1]`, `close.shift(-1)`, `ref(close, -1)`, `next.close`, `next_open`. */
 const TEXT =
   /\[\s*-\s*\d|\b(?:shift|lag|lead|ref)\s*\([^()]*-\s*\d|(?:^|[^a-z])(?:next|future|tomorrow|lead)(?:[^a-z]|$)/i;

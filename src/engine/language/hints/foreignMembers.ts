@@ -1,0 +1,52 @@
+// Foreign members: what to write in place of members that other platforms have, or that belong in another object.
+import type { ObjectShape } from '../grammar/shapes.ts';
+import { readingOf, type HintTable } from './hintTable.ts';
+
+const IN_CONFIG = 'Remove it, and set it in the config of the backtest.';
+const RANGE = 'Remove it, and set `range` in the config of the backtest: {"start": "2020-01-01", "end": "2024-12-31"}.';
+const ONE_INSTRUMENT =
+  'Remove it: a backtest runs on one instrument, the `signalInstrument` of its config. Queue one backtest per symbol.';
+const POSITIONS = 'Remove it, and set maxConcurrentPositions in the settings, beside strategyAst.';
+const TRAILING =
+  'Remove it, and write risk.trailingStop: {"distancePercent": 2, "activateAfterPercent": 3} for 2 % after 3 %.';
+const TRAILING_TICKS =
+  'Remove it, and write risk.trailingStop, in percent of the price or in ATRs, not in ticks: {"distancePercent": 2, ' +
+  '"activateAfterPercent": 3} trails by 2 % (trail_offset) once the price is 3 % above the entry (trail_points).';
+const ROI =
+  'Remove it, and write risk.takeProfits: [{"triggerPercent": 5, "closePercent": 100}] for 5 %, or a risk.timeStop.';
+const entryAdvice = (side: string): string =>
+  `Write it in "entry", a list of rules: {"kind": "entry", "trigger": …, "action": {"side": "${side}", "sizing": …}}.`;
+const exitAdvice = (side: string): string =>
+  `Write it in "exits", a list of rules: {"kind": "exit", "when": …, "appliesTo": "${side}"}.`;
+const SIZE =
+  'Write it as sizing: {"mode": "fixed", "value": 10} for 10 units, {"mode": "percent_equity", "value": 10} for 10 % ' +
+  'of equity.';
+const ORDER = 'Write it in action.order: {"type": "limit", "price": …, "expireBars": 5}.';
+
+const MEMBERS: HintTable = {
+  [IN_CONFIG]: 'leverage commission fees slippage initialBalance initial_capital cash capital',
+  [RANGE]: 'startDate endDate start_date end_date fromdate todate timerange dateRange',
+  [ONE_INSTRUMENT]: 'universe symbols pairs tickers whitelist pair_whitelist',
+  [POSITIONS]: 'pyramiding max_open_trades maxEntries max_entries maxPositions',
+  [TRAILING]:
+    'trailing_stop_positive trailing_stop_positive_offset trailing_only_offset_is_reached trail_percent ' +
+    'trailPercent trailing_percent trailingPercent trailpercent',
+  [TRAILING_TICKS]: 'trail_offset trail_points trail_price trailOffset trailPoints trailamount',
+  [ROI]: 'minimal_roi roi',
+  [entryAdvice('long')]: 'enter_long enterLong entry_long long_entry longEntry buy long',
+  [entryAdvice('short')]: 'enter_short enterShort entry_short short_entry shortEntry short',
+  [exitAdvice('long')]: 'exit_long exitLong long_exit longExit sell',
+  [exitAdvice('short')]: 'exit_short exitShort short_exit shortExit cover',
+  [SIZE]: 'quantity units shares contracts weight qty_percent default_qty_value stake_amount target_percent',
+  [ORDER]: 'exectype order_type orderType limit_price limitPrice',
+  'Remove it: the name stands in the request, beside strategyAst.': 'title',
+};
+const IN_SETTINGS = 'Remove it, and set it in the settings of the strategy.';
+const MEMBERS_OF_CONFIGS: HintTable = { [IN_SETTINGS]: 'maxConcurrentPositions warmupPeriod' };
+
+const ADVICE = readingOf(MEMBERS);
+const CONFIG_ADVICE = readingOf(MEMBERS_OF_CONFIGS);
+
+/** What to do with a member that an object of this shape does not have. */
+export const foreignMemberAdvice = (name: string, shape: ObjectShape): string | undefined =>
+  (shape.fields.has('signalInstrument') ? CONFIG_ADVICE : ADVICE).get(name);
