@@ -3,7 +3,7 @@ import { BacktestConfig, ConfigTime } from './config.ts';
 import { IssueLog, type ValidationIssue } from './language/issues/issues.ts';
 import { issueCodes } from './language/grammar/issueCodes.ts';
 import { COSTS, RANGE_ENDS } from './language/hints/formWords.ts';
-import { writeAdvice } from './language/form/leafFaults.ts';
+import { writeAdvice } from './language/form/fault.ts';
 import type { PatchOperation } from './language/issues/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/issues/repair.ts';
 import { Structure } from './language/form/structure.ts';

@@ -4,8 +4,7 @@ import { findIndicator } from '../../indicators/registry.ts';
 import { synonymousIndicator, synonymousOutput } from '../hints/indicatorSynonyms.ts';
 import { MARKET_FIELDS } from '../grammar/words.ts';
 import { plain } from '../issues/nearest.ts';
-import type { PatchOperation } from '../issues/patch.ts';
-import { pointerTo } from '../pointer.ts';
+import { addMember, replaceMember, type PatchOperation } from '../issues/patch.ts';
 
 export interface Column {
   readonly kind: 'indicator';
@@ -68,6 +67,6 @@ export function fieldColumn(word: string): Column | undefined {
 
 /** The steps that make a call of the node at `pointer`, whose kind is another. */
 export const asCall = (pointer: string, { kind, ...members }: Column): PatchOperation[] => [
-  { op: 'replace', path: pointerTo(pointer, 'kind'), value: kind },
-  ...Object.entries(members).map(([name, value]) => ({ op: 'add', path: pointerTo(pointer, name), value }) as const),
+  replaceMember(pointer, 'kind', kind),
+  ...Object.entries(members).map(([name, value]) => addMember(pointer, name, value)),
 ];

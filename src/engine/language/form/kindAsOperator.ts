@@ -3,10 +3,9 @@ import { typeOfKind, type Field, type ObjectShape } from '../grammar/shapes.ts';
 import { constructAdvice, kindMeant } from '../hints/foreignKinds.ts';
 import { synonymousMember } from '../hints/synonyms.ts';
 import { expected, shown } from '../issues/displayNames.ts';
-import type { PatchOperation } from '../issues/patch.ts';
-import { pointerTo } from '../pointer.ts';
+import { addMember, moveMember, removeMember, replaceMember, type PatchOperation } from '../issues/patch.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
-import { isTooLong, type Fault } from './leafFaults.ts';
+import { isTooLong, type Fault } from './fault.ts';
 import { expressionMeant } from './misplaced.ts';
 
 type Options = ReadonlyMap<string, ObjectShape>;
@@ -38,13 +37,7 @@ export function kindAsOperator(
     code: 'UNKNOWN_OPERATOR',
     message: `${message}: that is the kind ${shown(kind)}.`,
     suggestion: `Use kind "${kind}" with ${listed(required.map(describe))}.`,
-    patch: isWhole
-      ? [
-          { op: 'replace', path: pointerTo(pointer, 'kind'), value: kind },
-          { op: 'remove', path: pointerTo(pointer, 'op') },
-          ...steps,
-        ]
-      : undefined,
+    patch: isWhole ? [replaceMember(pointer, 'kind', kind), removeMember(pointer, 'op'), ...steps] : undefined,
   };
   return { fault, member: 'op' };
 }
@@ -68,11 +61,11 @@ function operandsOf(
   const steps: PatchOperation[] = [];
   const { left, right } = value;
   const make = (name: string, made: unknown): void => {
-    steps.push({ op: 'add', path: pointerTo(pointer, name), value: made });
+    steps.push(addMember(pointer, name, made));
     given.add(name);
   };
   const move = (name: string, ...to: readonly (string | number)[]): void => {
-    steps.push({ op: 'move', from: pointerTo(pointer, name), path: pointerTo(pointer, ...to) });
+    steps.push(moveMember(pointer, name, ...to));
     given.delete(name);
     given.add(String(to[0]));
   };
@@ -84,7 +77,7 @@ function operandsOf(
       const bound: unknown = right[at];
       make(name, expressionMeant('value', bound)?.value ?? bound);
     }
-    steps.push({ op: 'remove', path: pointerTo(pointer, 'right') });
+    steps.push(removeMember(pointer, 'right'));
     given.delete('right');
   }
   const isLogic = (kind === 'all' || kind === 'any') && !given.has('items');

@@ -5,10 +5,10 @@ import { adviceFor, MISSING_ADVICE } from '../hints/examples.ts';
 import { foreignMemberAdvice } from '../hints/foreignMembers.ts';
 import { BACK_ADVICE, isAheadWord, LOOKS_AHEAD } from '../hints/lookAhead.ts';
 import { synonymousMember } from '../hints/synonyms.ts';
-import { pointerTo } from '../pointer.ts';
 import { bounded, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
-import type { Fault, FindNearest } from './leafFaults.ts';
+import { addMember, moveMember } from '../issues/patch.ts';
+import { unknownMember, type Fault, type FindNearest } from './fault.ts';
 import { MAX_RENAMES } from './misplaced.ts';
 import { suggestionFor, type Nearest } from '../issues/nearest.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
@@ -41,16 +41,12 @@ function isExpressionOf(of: ExpressionType, { kind }: Members, unknown: readonly
  * It is reported at the place of their owner.
  */
 export function tooHighFault({ name }: Field, unknown: readonly string[], pointer: string): Fault {
-  const path = pointerTo(pointer, name);
   const list = unknown.map((one) => `"${one}"`).join(', ');
-  const moves = unknown.map(
-    (one) => ({ op: 'move', from: pointerTo(pointer, one), path: pointerTo(path, one) }) as const,
-  );
   return {
     code: MISSING_CODES[name] ?? 'MISSING_FIELD',
     message: `${name} is missing; ${list} ${unknown.length === 1 ? 'belongs' : 'belong'} in it.`,
     suggestion: `Move them into "${name}".`,
-    patch: [{ op: 'add', path, value: {} }, ...moves],
+    patch: [addMember(pointer, name, {}), ...unknown.map((one) => moveMember(pointer, one, name, one))],
   };
 }
 
@@ -88,11 +84,7 @@ export function unknownMemberFault(
   findNearest: FindNearest | undefined,
 ): Fault {
   if (isAheadWord(name) && (shape.fields.has('offset') || shape.fields.has('kind')))
-    return {
-      code: 'UNKNOWN_FIELD',
-      message: `Unknown member ${shown(name)}: ${LOOKS_AHEAD}.`,
-      suggestion: BACK_ADVICE,
-    };
+    return { ...unknownMember(name, BACK_ADVICE), message: `Unknown member ${shown(name)}: ${LOOKS_AHEAD}.` };
   const names = [...shape.fields.keys()];
   const nearest = meant === undefined ? findNearest?.(name, names) : { name: meant, isCertain: true };
   const elsewhere = foreignMemberAdvice(name, shape);
@@ -100,15 +92,8 @@ export function unknownMemberFault(
     .filter((field) => value[field.name] === undefined && !COMMON.has(field.name))
     .sort((a, b) => Number(b.isRequired) - Number(a.isRequired))
     .map((field) => field.name);
-  return {
-    code: 'UNKNOWN_FIELD',
-    message: `Unknown member ${shown(name)}.`,
-    suggestion: placeAdvice(name, shape, value, nearest) ?? elsewhere ?? otherMember(nearest, free),
-    patch:
-      meant === undefined
-        ? undefined
-        : [{ op: 'move', from: pointerTo(pointer, name), path: pointerTo(pointer, meant) }],
-  };
+  const suggestion = placeAdvice(name, shape, value, nearest) ?? elsewhere ?? otherMember(nearest, free);
+  return unknownMember(name, suggestion, meant === undefined ? undefined : [moveMember(pointer, name, meant)]);
 }
 
 /** Members that every object may have, which say nothing to the engine. */

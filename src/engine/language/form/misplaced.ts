@@ -6,9 +6,9 @@ import { PARAM_KINDS } from '../hints/formWords.ts';
 import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
 import { synonymIn, withoutModule, withoutOwner } from '../hints/synonyms.ts';
 import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
-import { pointerTo } from '../pointer.ts';
-import { numericText, shown } from '../issues/displayNames.ts';
-import type { Fault } from './leafFaults.ts';
+import { numericText } from '../issues/displayNames.ts';
+import { unknownMember, type Fault } from './fault.ts';
+import { addMember, moveMember } from '../issues/patch.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { columnMeant, type Column } from './columns.ts';
 import { conditionMeant } from './conditionTexts.ts';
@@ -211,19 +211,13 @@ export function argumentsBeside(node: Members, unknown: readonly string[], point
   if (typeof called !== 'string' || !isMembers(args)) return faults;
   const definition = node.kind === 'indicator' ? findIndicator(called) : findPattern(called);
   const free = new Set((definition?.args ?? []).map(({ name }) => name).filter((name) => args[name] === undefined));
-  const place = pointerTo(pointer, 'args');
   for (const written of unknown.slice(0, MAX_RENAMES)) {
     const argument = free.has(written) ? written : synonymousArgument(written, [...free]);
     if (argument === undefined) continue;
     free.delete(argument);
-    const made = node.args === undefined && faults.size === 0 ? [{ op: 'add', path: place, value: {} } as const] : [];
-    const move = { op: 'move', from: pointerTo(pointer, written), path: pointerTo(place, argument) } as const;
-    faults.set(written, {
-      code: 'UNKNOWN_FIELD',
-      message: `Unknown member ${shown(written)}.`,
-      suggestion: `Write it in args, as ${argument}.`,
-      patch: [...made, move],
-    });
+    const made = node.args === undefined && faults.size === 0 ? [addMember(pointer, 'args', {})] : [];
+    const patch = [...made, moveMember(pointer, written, 'args', argument)];
+    faults.set(written, unknownMember(written, `Write it in args, as ${argument}.`, patch));
   }
   return faults;
 }

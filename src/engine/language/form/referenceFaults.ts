@@ -3,9 +3,9 @@ import { typeOfKind, type ExpressionType } from '../grammar/shapes.ts';
 import { REFERENCE_MEMBERS } from '../hints/formWords.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
-import { isTooLong, mismatch, type Fault } from './leafFaults.ts';
+import { isTooLong, mismatch, type Fault } from './fault.ts';
 import { nearestName } from '../issues/nearest.ts';
-import type { PatchOperation } from '../issues/patch.ts';
+import { moveMember, type PatchOperation } from '../issues/patch.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 const WANTED: Readonly<Record<ExpressionType, string>> = {
@@ -45,7 +45,7 @@ export function referenceFault(
   const meant = memberMeant(of, name, value[name]);
   const message = `Unknown member ${shown(name)}: this must be ${wanted}.`;
   if (meant === undefined) return { at, fault: { code: 'UNKNOWN_FIELD', message } };
-  const patch = [{ op: 'move', from: at, path: pointerTo(pointer, meant) } as const];
+  const patch = [moveMember(pointer, name, meant)];
   return { at, fault: { code: 'UNKNOWN_FIELD', message, suggestion: `Did you mean "${meant}"?`, patch } };
 }
 

@@ -2,12 +2,10 @@
 // patch that moves it there.
 import type { Field, ObjectShape } from '../grammar/shapes.ts';
 import { synonymIn, synonymousMember } from '../hints/synonyms.ts';
-import { pointerTo } from '../pointer.ts';
-import { shown } from '../issues/displayNames.ts';
-import { isTooLong, type Fault, type FindNearest } from './leafFaults.ts';
+import { isTooLong, unknownMember, type Fault, type FindNearest } from './fault.ts';
 import { argumentsBeside, MAX_RENAMES } from './misplaced.ts';
 import { plain } from '../issues/nearest.ts';
-import type { PatchOperation } from '../issues/patch.ts';
+import { addMember, moveMember, removeMember } from '../issues/patch.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /**
@@ -55,16 +53,11 @@ function listedOperands(shape: ObjectShape, value: Members, name: string, pointe
   const list = value[name];
   const isFree = ['left', 'right'].every((side) => isSlot(shape.fields.get(side)) && value[side] === undefined);
   if (!isFree || !Array.isArray(list) || list.length !== 2 || isTooLong(list)) return undefined;
-  return {
-    code: 'UNKNOWN_FIELD',
-    message: `Unknown member ${shown(name)}.`,
-    suggestion: 'Write its first item as "left" and its second as "right".',
-    patch: [
-      { op: 'add', path: pointerTo(pointer, 'left'), value: list[0] as unknown },
-      { op: 'add', path: pointerTo(pointer, 'right'), value: list[1] as unknown },
-      { op: 'remove', path: pointerTo(pointer, name) },
-    ],
-  };
+  return unknownMember(name, 'Write its first item as "left" and its second as "right".', [
+    addMember(pointer, 'left', list[0]),
+    addMember(pointer, 'right', list[1]),
+    removeMember(pointer, name),
+  ]);
 }
 
 const isSlot = (field: Field | undefined): boolean => field?.shape.type === 'slot' || field?.shape.type === 'reference';
@@ -76,14 +69,10 @@ function operandsOfMath(shape: ObjectShape, value: Members, pointer: string): Re
   const isList = value.kind === 'math' && value.args === undefined && shape.fields.get('args')?.shape.type === 'array';
   if (!isList || names === undefined) return faults;
   const [first, second] = names;
-  const fault = (name: string, index: number, steps: readonly PatchOperation[]): Fault => ({
-    code: 'UNKNOWN_FIELD',
-    message: `Unknown member ${shown(name)}.`,
-    suggestion: 'Write the operands as "args", a list.',
-    patch: [...steps, { op: 'move', from: pointerTo(pointer, name), path: pointerTo(pointer, 'args', index) }],
-  });
-  faults.set(first, fault(first, 0, [{ op: 'add', path: pointerTo(pointer, 'args'), value: [] }]));
-  faults.set(second, fault(second, 1, []));
+  const advice = 'Write the operands as "args", a list.';
+  const made = [addMember(pointer, 'args', []), moveMember(pointer, first, 'args', 0)];
+  faults.set(first, unknownMember(first, advice, made));
+  faults.set(second, unknownMember(second, advice, [moveMember(pointer, second, 'args', 1)]));
   return faults;
 }
 const OPERAND_NAMES: readonly (readonly [string, string])[] = [
@@ -103,18 +92,9 @@ function modeOfDistance(shape: ObjectShape, value: Members, pointer: string): Re
   const isPercent = value[tag] === 'percent' && typeof value.value === 'number';
   const isAtr = value[tag] === 'atr' && value.value === undefined;
   if (!isFree || (!isPercent && !isAtr)) return faults;
-  const fault = (name: string, suggestion: string, step: PatchOperation): void =>
-    void faults.set(name, {
-      code: 'UNKNOWN_FIELD',
-      message: `Unknown member ${shown(name)}.`,
-      suggestion,
-      patch: [step],
-    });
-  fault(tag, 'Remove it.', { op: 'remove', path: pointerTo(pointer, tag) });
-  if (isPercent) {
-    const to = pointerTo(pointer, distance);
-    fault('value', `Write it as ${distance}.`, { op: 'move', from: pointerTo(pointer, 'value'), path: to });
-  }
+  faults.set(tag, unknownMember(tag, 'Remove it.', [removeMember(pointer, tag)]));
+  const moved = [moveMember(pointer, 'value', distance)];
+  if (isPercent) faults.set('value', unknownMember('value', `Write it as ${distance}.`, moved));
   return faults;
 }
 
@@ -143,16 +123,10 @@ function insideFault(
   const [owner, member] = place;
   const { [owner]: holder = {} } = value;
   if (!isMembers(holder) || holder[member] !== undefined) return undefined;
-  const path = pointerTo(pointer, owner);
   const exists = value[owner] !== undefined || made.has(owner);
   made.add(owner);
-  return {
-    code: 'UNKNOWN_FIELD',
-    message: `Unknown member ${shown(name)}.`,
-    suggestion: `Write it in ${owner}, as ${member}.`,
-    patch: [
-      ...(exists ? [] : [{ op: 'add', path, value: {} } as const]),
-      { op: 'move', from: pointerTo(pointer, name), path: pointerTo(path, member) },
-    ],
-  };
+  return unknownMember(name, `Write it in ${owner}, as ${member}.`, [
+    ...(exists ? [] : [addMember(pointer, owner, {})]),
+    moveMember(pointer, name, owner, member),
+  ]);
 }

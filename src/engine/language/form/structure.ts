@@ -17,11 +17,10 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { adviceFor, expressionAdvice, OBJECT_ADVICE } from '../hints/examples.ts';
-import { constructAdvice } from '../hints/foreignKinds.ts';
-import { aheadFault, isAheadText } from '../hints/lookAhead.ts';
+import { adviceFor, OBJECT_ADVICE } from '../hints/examples.ts';
 import { bounded, expected, numericText } from '../issues/displayNames.ts';
-import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
+import { mismatch, type Fault, type FindNearest } from './fault.ts';
+import { leafFault, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
   misspelledMembers,
@@ -36,7 +35,7 @@ import { kindAsOperator } from './kindAsOperator.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
 import { timeFault } from './timeConditions.ts';
-import { compareAdvice, isParamShape, tagFault, typeFault, type Kinds } from './tags.ts';
+import { expressionFault, isParamShape, tagFault, typeFault, type Kinds } from './tags.ts';
 import { unitMeant } from './units.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
@@ -186,14 +185,7 @@ export class Structure {
     const wanted = of === 'value' ? 'a value expression' : 'a condition';
     if (!isMembers(value)) {
       const meant = expressionMeant(of, value) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
-      const fault = mismatch(pointer, wanted, value, meant);
-      const compared = of === 'condition' && typeof value === 'string' ? compareAdvice(value) : undefined;
-      const called = typeof value === 'string' ? /^([\w.]+)\s*\(/.exec(value)?.[1] : undefined;
-      const construct = called && constructAdvice(called, EXPRESSION_SHAPES[of]);
-      const isAhead = typeof value === 'string' && isAheadText(value);
-      if (isAhead) return this.#report(pointer, aheadFault(fault));
-      const suggestion = compared ?? construct ?? expressionAdvice(of, value);
-      return this.#report(pointer, meant === undefined ? { ...fault, suggestion } : fault);
+      return this.#report(pointer, expressionFault(of, value, mismatch(pointer, wanted, value, meant)));
     }
     if (
       of === 'value' &&

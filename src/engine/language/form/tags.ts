@@ -1,16 +1,18 @@
 // Tags: what an object was meant to be when the member that distinguishes kinds is wrong or absent.
-import { isParamRef, type ExpressionType, type ObjectShape, type Shape } from '../grammar/shapes.ts';
+import { EXPRESSION_SHAPES, isParamRef, type ExpressionType, type ObjectShape, type Shape } from '../grammar/shapes.ts';
+import { expressionAdvice } from '../hints/examples.ts';
 import { constructAdvice, kindMeant } from '../hints/foreignKinds.ts';
 import { JOINED_KINDS } from '../hints/formWords.ts';
+import { aheadFault, isAheadText } from '../hints/lookAhead.ts';
 import { operatorKind, synonymIn, synonymousMember, withoutModule } from '../hints/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
 import { asCall } from './columns.ts';
 import { kindAsOperator } from './kindAsOperator.ts';
-import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './leafFaults.ts';
+import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './fault.ts';
 import { callMeant, fieldMeant, MAX_RENAMES, operatorOfList } from './misplaced.ts';
 import { isNegated, suggestionFor } from '../issues/nearest.ts';
-import type { PatchOperation } from '../issues/patch.ts';
+import { addMember, moveMember, removeMember, replaceMember, type PatchOperation } from '../issues/patch.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
 export type Kinds = Shape & { readonly type: 'kinds' };
@@ -68,7 +70,7 @@ function missingTag(
     code: 'MISSING_FIELD',
     message: `${key} is missing.`,
     suggestion: suggestionFor(fits === undefined ? undefined : { name: fits }, names),
-    patch: fits === undefined ? undefined : [{ op: 'add', path: pointerTo(pointer, key), value: fits }],
+    patch: fits === undefined ? undefined : [addMember(pointer, key, fits)],
   };
   return fits === undefined ? { fault } : { fault, meant: withAnyTag(options.get(fits)!, key) };
 }
@@ -89,14 +91,17 @@ function misnamedTag(
     .slice(0, MAX_RENAMES)
     .find((one) => one !== key && options.has(String(value[one])) && standsForTag(one));
   if (named === undefined) return undefined;
-  const fault: Fault = {
-    code: 'MISSING_FIELD',
-    message: `${key} is missing; ${shown(named)} is not a member here.`,
-    suggestion: `Rename ${shown(named)} to ${shown(key)}.`,
-    patch: [{ op: 'move', from: pointerTo(pointer, named), path: pointerTo(pointer, key) }],
-  };
-  return { fault };
+  const advice = `Rename ${shown(named)} to ${shown(key)}.`;
+  return { fault: otherForTag(key, named, advice, [moveMember(pointer, named, key)]) };
 }
+
+/** A member that stands in the place of a tag. */
+const otherForTag = (key: string, named: string, suggestion: string, patch: readonly PatchOperation[]): Fault => ({
+  code: 'MISSING_FIELD',
+  message: `${key} is missing; ${shown(named)} is not a member here.`,
+  suggestion,
+  patch,
+});
 
 /** A kind in the place of the member that holds its conditions: {"and": [ … ]}. */
 function joinedAsMember(options: Kinds['options'], value: Members, pointer: string): TagFault | undefined {
@@ -105,15 +110,10 @@ function joinedAsMember(options: Kinds['options'], value: Members, pointer: stri
   const member = kind === 'not' ? 'item' : 'items';
   const held = kind && options.get(kind)?.fields.get(member);
   if (kind === undefined || held === undefined) return undefined;
-  const fault: Fault = {
-    code: 'MISSING_FIELD',
-    message: `kind is missing; ${shown(word)} is not a member here.`,
-    suggestion: `Use kind "${kind}" with ${shown(word)} as "${member}".`,
-    patch: [
-      { op: 'add', path: pointerTo(pointer, 'kind'), value: kind },
-      { op: 'move', from: pointerTo(pointer, word), path: pointerTo(pointer, member) },
-    ],
-  };
+  const fault = otherForTag('kind', word, `Use kind "${kind}" with ${shown(word)} as "${member}".`, [
+    addMember(pointer, 'kind', kind),
+    moveMember(pointer, word, member),
+  ]);
   // What it holds is checked where it stands.
   return { fault, meant: { type: 'object', fields: new Map([[word, { ...held, name: word }]]) } };
 }
@@ -134,17 +134,10 @@ function tagAsMember(
   const held = shape.fields.get('value') ?? shape.fields.get('multiplier');
   const isNumber = typeof value[word] !== 'object' || isParamRef(value[word]);
   if (held === undefined || !isNumber || shape.fields.has(word) || value[held.name] !== undefined) return undefined;
-  const fault: Fault = {
-    code: 'MISSING_FIELD',
-    message: `${key} is missing; ${shown(word)} is not a member here.`,
-    suggestion: `Use ${key} "${tag}" with ${shown(word)} as "${held.name}".`,
-    patch: [
-      { op: 'add', path: pointerTo(pointer, key), value: tag },
-      { op: 'move', from: pointerTo(pointer, word), path: pointerTo(pointer, held.name) },
-    ],
-  };
   // What it holds is checked once it has its place.
-  return { fault };
+  const advice = `Use ${key} "${tag}" with ${shown(word)} as "${held.name}".`;
+  const patch = [addMember(pointer, key, tag), moveMember(pointer, word, held.name)];
+  return { fault: otherForTag(key, word, advice, patch) };
 }
 
 /** An operator in the place of a kind: "gt" for kind "compare" with op "gt". */
@@ -152,14 +145,14 @@ function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string
   const operator = key === 'kind' ? (operatorKind(tag) ?? operatorOfList(tag, value)) : undefined;
   if (operator === undefined || !options.has(operator.kind)) return undefined;
   const { kind, op } = operator;
-  const added = value.op === undefined ? ([{ op: 'add', path: pointerTo(pointer, 'op'), value: op }] as const) : [];
+  const added = value.op === undefined ? [addMember(pointer, 'op', op)] : [];
   const { op: given = op } = value;
   const isAgreed = given === op || (typeof given === 'string' && operatorKind(given)?.op === op);
   const fault: Fault = {
     code: 'UNKNOWN_NODE_KIND',
     message: `There is no kind ${shown(tag)} here.`,
     suggestion: `Use kind "${kind}" with op "${op}".`,
-    patch: isAgreed ? [{ op: 'replace', path: pointerTo(pointer, key), value: kind }, ...added] : undefined,
+    patch: isAgreed ? [replaceMember(pointer, key, kind), ...added] : undefined,
   };
   return { fault };
 }
@@ -183,12 +176,12 @@ function kindOfOperator(
   // Its operands must be there: {"kind": "bars_in_trade", "op": ">", "value": 5} is a field.
   const isOperand = (one: string): boolean => OPERANDS.some((each) => each === one || synonymousMember(one, [each]));
   if (kind === undefined || fields.length === 0 || !Object.keys(value).some(isOperand)) return undefined;
-  const removed = joined === undefined ? [] : ([{ op: 'remove', path: pointerTo(pointer, name) }] as const);
+  const removed = joined === undefined ? [] : [removeMember(pointer, name)];
   const fault: Fault = {
     code: tag === undefined ? 'MISSING_FIELD' : 'UNKNOWN_NODE_KIND',
     message: tag === undefined ? `${key} is missing.` : `Unknown ${key} ${shown(tag)}.`,
     suggestion: joined === undefined ? `Use kind "${kind}".` : `Use kind "${kind}", without ${name}.`,
-    patch: [{ op: tag === undefined ? 'add' : 'replace', path: pointerTo(pointer, key), value: kind }, ...removed],
+    patch: [(tag === undefined ? addMember : replaceMember)(pointer, key, kind), ...removed],
   };
   return { fault };
 }
@@ -200,10 +193,7 @@ function callAsKind({ key, options }: Kinds, value: Members, pointer: string, ta
   const call = key === 'kind' ? callMeant(tag, value, options) : undefined;
   if (call === undefined) return undefined;
   const { kind, member, name, column } = call;
-  const patch: PatchOperation[] = [
-    { op: 'replace', path: pointerTo(pointer, key), value: kind },
-    { op: 'add', path: pointerTo(pointer, member), value: name },
-  ];
+  const patch = [replaceMember(pointer, key, kind), addMember(pointer, member, name)];
   const fault: Fault = {
     code: 'UNKNOWN_NODE_KIND',
     message: `There is no kind ${shown(tag)} here.`,
@@ -240,11 +230,22 @@ const adviceOnKind = (tag: string, options: Kinds['options']): string | undefine
   constructAdvice(tag, options) ?? (options.has('const') ? undefined : compareAdvice(tag));
 
 /** Advice for a field that stands in place of a condition. */
-export function compareAdvice(tag: string): string | undefined {
+function compareAdvice(tag: string): string | undefined {
   const field = fieldMeant(tag);
   if (field === undefined) return undefined;
   const value = `{"kind": "${field.kind}", "field": "${field.name}"}`;
   return `This is a value: compare it, as in {"kind": "compare", "op": "gte", "left": ${value}, "right": …}.`;
+}
+
+/** The fault of a value in the place of an expression that is not an object: `mismatch`, with advice on a text. */
+export function expressionFault(of: ExpressionType, value: unknown, mismatched: Fault): Fault {
+  const text = typeof value === 'string' ? value : '';
+  if (isAheadText(text)) return aheadFault(mismatched);
+  if (mismatched.patch !== undefined) return mismatched;
+  const [, called] = /^([\w.]+)\s*\(/.exec(text) ?? [];
+  const construct = called && constructAdvice(called, EXPRESSION_SHAPES[of]);
+  const compared = of === 'condition' ? compareAdvice(text) : undefined;
+  return { ...mismatched, suggestion: compared ?? construct ?? expressionAdvice(of, value) };
 }
 
 /** The shape with any tag allowed: the wrong one has been reported already. */

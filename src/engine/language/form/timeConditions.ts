@@ -4,7 +4,7 @@ import { INSIDE, WINDOW_MEMBERS } from '../hints/formWords.ts';
 import { synonymIn } from '../hints/synonyms.ts';
 import { plain } from '../issues/nearest.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
-import { replaceBy, writeAdvice, type Fault } from './leafFaults.ts';
+import { replaceBy, writeAdvice, type Fault } from './fault.ts';
 import { expressionMeant } from './misplaced.ts';
 
 const KEPT: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
