@@ -83,7 +83,7 @@ export { hashWithParams } from './report/reproducibility.ts';
 export { INSTANT_KEY, shownSummary } from './report/shownSummary.ts';
 export type { Summary } from './report/summary.ts';
 export { FLAT_DESCRIPTIONS, isFraction } from './report/summaryDescriptions.ts';
-export { escapeHtml } from './report/page/html.ts';
+export { escapeHtml } from './report/kit/html.ts';
 export { TRADE_COLUMNS } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';
 

@@ -6,28 +6,24 @@ import type { SweepPageAssets } from '../sweep/page/sweepPage.ts';
 
 let assets: PageAssets | undefined;
 
-/**
- * lightweight-charts' standalone build, which defines `LightweightCharts` on the window, and the page's own style and
- * script.
- */
+/** The report of a backtest draws its charts with lightweight-charts, whose build defines `LightweightCharts`. */
 export function pageAssets(): PageAssets {
   assets ??= {
     chartLibrary: read(
       new URL('lightweight-charts.standalone.production.js', import.meta.resolve('lightweight-charts')),
     ),
-    style: read(new URL('../report/page/page.css', import.meta.url)),
-    script: read(new URL('../report/page/page.js', import.meta.url)),
+    style: kit() + read('../report/page/page.css'),
+    script: read('../report/page/page.js'),
   };
   return assets;
 }
 
-/** The sweep's report has the backtest's style, and draws its charts without the library. */
-export function sweepPageAssets(): SweepPageAssets {
-  const own = new URL('../sweep/page/', import.meta.url);
-  return {
-    style: read(new URL('../report/page/page.css', import.meta.url)) + read(new URL('sweepPage.css', own)),
-    script: read(new URL('sweepPage.js', own)),
-  };
-}
+/** The report of a sweep draws its charts without a library. */
+export const sweepPageAssets = (): SweepPageAssets => ({
+  style: kit() + read('../sweep/page/sweepPage.css'),
+  script: read('../sweep/page/sweepPage.js'),
+});
 
-const read = (url: URL): string => readFileSync(fileURLToPath(url), 'utf8');
+const read = (url: string | URL): string => readFileSync(fileURLToPath(new URL(url, import.meta.url)), 'utf8');
+/** The style of the parts that both reports are made of. */
+const kit = (): string => read('../report/kit/kit.css');

@@ -4,8 +4,8 @@ import { createMarket, strategyHash, type BacktestTask, type StrategyAst } from 
 import { simulateTask } from '../../../src/engine/backtest.ts';
 import { pageAssets } from '../../../src/engine/pool/pageAssets.ts';
 import { chartData } from '../../../src/engine/report/page/chartData.ts';
-import { html, tone } from '../../../src/engine/report/page/html.ts';
-import { fixed, percent, priceDecimals, quantityDecimals } from '../../../src/engine/report/page/numberText.ts';
+import { html, tone } from '../../../src/engine/report/kit/html.ts';
+import { fixed, percent, priceDecimals, quantityDecimals } from '../../../src/engine/report/kit/numberText.ts';
 import { reportPage } from '../../../src/engine/report/page/reportPage.ts';
 import { CompletedRun } from '../../../src/engine/report/simulatedRun.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';

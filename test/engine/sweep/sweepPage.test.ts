@@ -15,7 +15,7 @@ function notesOf(space: object): string[] {
   );
   const rows = rowsOf(context);
   const page = sweepPage(context, rankingRows(context, rows), finished(context, rows), 'A crossing', sweepPageAssets());
-  return [...page.matchAll(/<p class="note">(.*?)<\/p>/g)].map(([, text]) => text);
+  return [...page.matchAll(/<p class="lead">(.*?)<\/p>/g)].map(([, text]) => text);
 }
 
 const ROWS =

@@ -1,7 +1,7 @@
 // What to know about the bars behind a result: prices that their neighbors contradict.
 import type { CompletedRun } from '../simulatedRun.ts';
-import { html, NOTHING, section, table, type Html } from './html.ts';
-import { fixed, percentWithSign, type Precision } from './numberText.ts';
+import { html, NOTHING, section, table, type Html } from '../kit/html.ts';
+import { fixed, percentWithSign, type Precision } from '../kit/numberText.ts';
 
 export function dataSection({ summary }: CompletedRun, precision: Precision): Html {
   const { outlierCount, outliers } = summary.dataQuality;

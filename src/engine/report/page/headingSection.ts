@@ -3,8 +3,8 @@ import { policyInForce, type ResolvedConfig } from '../../config.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { TIMEFRAME_MS } from '../../bars/bars.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
-import { html, NOTHING, tone, type Html } from './html.ts';
-import { count, day, fixed, percentWithSign, rate, trimmed, type Precision } from './numberText.ts';
+import { html, NOTHING, tone, type Html } from '../kit/html.ts';
+import { count, day, fixed, percentWithSign, rate, trimmed, type Precision } from '../kit/numberText.ts';
 
 export function titleOf({ report }: CompletedRun, heading: ReportHeading | null): string {
   const { config } = report.input;

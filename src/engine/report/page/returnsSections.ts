@@ -1,8 +1,8 @@
 // Returns over time and per position: months and years, the deepest drawdowns, and the distribution of results.
 import type { CompletedRun } from '../simulatedRun.ts';
 import { drawdowns } from '../drawdown.ts';
-import { html, NOTHING, section, signedCell, table, trusted, type Html } from './html.ts';
-import { count, day, fixed, percent, type Precision } from './numberText.ts';
+import { html, NOTHING, section, signedCell, table, trusted, type Html } from '../kit/html.ts';
+import { count, day, fixed, percent, type Precision } from '../kit/numberText.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /** A month of this return has the strongest color. */

@@ -4,8 +4,8 @@ import type { Diagnosis } from '../diagnosis.ts';
 import type { EntryFunnel, Funnel } from '../funnel.ts';
 import type { ConditionStats } from '../conditionStatistics.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
-import { html, NOTHING, section, table, type Html } from './html.ts';
-import { count, percent, percentWithSign } from './numberText.ts';
+import { html, NOTHING, section, table, type Html } from '../kit/html.ts';
+import { count, percent, percentWithSign } from '../kit/numberText.ts';
 
 const MAX_CONDITIONS = 40;
 const SEVERITY_WORDS: Readonly<Record<Diagnosis['severity'], string>> = {

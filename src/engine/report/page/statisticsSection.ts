@@ -1,7 +1,7 @@
 // The statistics of a run by name, in tables of one unit each.
 import type { Summary } from '../summary.ts';
-import { html, NOTHING, section, tone, trusted, type Html } from './html.ts';
-import { fixed, minute, percent, type Precision } from './numberText.ts';
+import { html, NOTHING, section, tone, trusted, type Html } from '../kit/html.ts';
+import { fixed, minute, percent, type Precision } from '../kit/numberText.ts';
 
 /** Every member of the summary that is one number. */
 type NumberKey = {

@@ -1,7 +1,7 @@
 // The trades as a table: one row per closing fill, each a link to its place in the chart.
 import type { TradeRow } from '../tradeTable.ts';
-import { html, NOTHING, section, signedCell, table, trusted, type Html } from './html.ts';
-import { count, fixed, percent, type Precision } from './numberText.ts';
+import { html, NOTHING, section, signedCell, table, trusted, type Html } from '../kit/html.ts';
+import { count, fixed, percent, type Precision } from '../kit/numberText.ts';
 import { EXIT_WORDS } from './returnsSections.ts';
 
 interface TradeUnits {

@@ -1,5 +1,7 @@
 // The drawings of a sweep's report; runs in a browser, on the JSON in the page.
-const { result, heatmaps, cloud, names, fractions } = JSON.parse(document.getElementById('data').textContent);
+const { key, sign, isFraction, marginals, curves, first, heatmaps, cloud, names } = JSON.parse(
+  document.getElementById('data').textContent,
+);
 const byId = (id) => document.getElementById(id);
 const element = (name, text, className) => {
   const made = document.createElement(name);
@@ -35,25 +37,8 @@ const number = (value) =>
       ? Number(value.toPrecision(4)).toString()
       : String(value);
 const percent = (value) => (value === null || value === undefined ? '–' : (100 * value).toFixed(1) + ' %');
-const shown = (key, value) => (fractions.includes(key) ? percent(value) : number(value));
+const shown = (value) => (isFraction ? percent(value) : number(value));
 const variants = (count) => count + (count === 1 ? ' variant' : ' variants');
-const key = result.objective.key;
-const sign = result.objective.direction === 'maximize' ? 1 : -1;
-// `texts` are the columns that are not numbers.
-const table = (head, rows, texts = []) => {
-  const made = element('table');
-  const line = (cells, name) => {
-    const row = element('tr');
-    cells.forEach((cell, at) => row.append(element(name, cell, texts.includes(at) ? 'text' : undefined)));
-    made.append(row);
-  };
-  line(head, 'th');
-  for (const row of rows) line(row, 'td');
-  const scroll = element('div', undefined, 'scroll');
-  scroll.tabIndex = 0;
-  scroll.append(made);
-  return scroll;
-};
 // From red through yellow to green by the rank of the value, so that outliers do not wash out the others.
 const colorScale = (values) => {
   const sorted = values.filter((value) => value !== null).sort((a, b) => sign * (a - b));
@@ -70,35 +55,6 @@ const colorScale = (values) => {
     return 'hsl(' + (Math.round(355 + share * 165) % 360) + ' 55% ' + Math.round(50 - 8 * share) + '%)';
   };
 };
-
-byId('headline').textContent =
-  result.method +
-  ', ' +
-  variants(result.evaluated) +
-  ' by ' +
-  key +
-  (result.failures.count ? ', ' + result.failures.count + ' failed' : '');
-for (const { code, message } of result.warnings) {
-  const note = element('p', undefined, 'warning');
-  note.append(element('strong', code + ': '), message);
-  byId('warnings').append(note);
-}
-if (result.top.length > 0) {
-  const params = Object.keys(result.top[0].params);
-  const metrics = Object.keys(result.top[0].metrics);
-  byId('top').append(
-    table(
-      ['rank', ...params.map((name) => names[name]), ...metrics, 'deflated Sharpe', 'plateau'],
-      result.top.map((row) => [
-        row.rank,
-        ...params.map((name) => number(row.params[name])),
-        ...metrics.map((name) => shown(name, row.metrics[name])),
-        percent(row.deflatedSharpe),
-        row.plateau.score === null ? '–' : percent(row.plateau.score) + (row.plateau.isCliff ? ' cliff' : ''),
-      ]),
-    ),
-  );
-}
 
 const drawHeatmap = (map) => {
   const left = 64;
@@ -129,9 +85,9 @@ const drawHeatmap = (map) => {
             ' ' +
             number(map.y.values[line]) +
             ': mean ' +
-            shown(key, value) +
+            shown(value) +
             ', best ' +
-            shown(key, map.best[line][column]) +
+            shown(map.best[line][column]) +
             ', ' +
             variants(map.variants[line][column]),
         ),
@@ -155,13 +111,7 @@ const drawHeatmap = (map) => {
   const legend =
     means.length === 0
       ? 'No variant has a value.'
-      : 'Mean ' +
-        key +
-        ' by color: teal is the best, ' +
-        shown(key, best) +
-        ', red the worst, ' +
-        shown(key, worst) +
-        '.';
+      : 'Mean ' + key + ' by color: teal is the best, ' + shown(best) + ', red the worst, ' + shown(worst) + '.';
   byId('heatmap').replaceChildren(element('p', legend), svg);
 };
 let redrawHeatmap = () => {};
@@ -173,10 +123,8 @@ if (heatmaps.length > 0) {
     option.value = index;
     select.append(option);
   });
-  const first = heatmaps.findIndex(
-    (map) => result.heatmap && map.x.name === result.heatmap.x.name && map.y.name === result.heatmap.y.name,
-  );
-  select.value = Math.max(0, first);
+  const best = heatmaps.findIndex((map) => first && map.x.name === first[0] && map.y.name === first[1]);
+  select.value = Math.max(0, best);
   redrawHeatmap = () => drawHeatmap(heatmaps[select.value]);
   select.addEventListener('change', redrawHeatmap);
   byId('pairs').append(select);
@@ -191,7 +139,7 @@ const scaleOf = (values, from, to) => {
   };
 };
 const small = element('div', undefined, 'small');
-for (const marginal of result.marginals) {
+for (const marginal of marginals) {
   const points = marginal.points.filter((point) => point.mean !== null);
   if (points.length === 0) continue;
   const box = element('div');
@@ -222,12 +170,12 @@ for (const marginal of result.marginals) {
       svg.append(
         hint(
           shape('circle', { cx: x(index), cy: y.at(point[name]), r: 2.5, fill: color }),
-          number(point.value) + ': ' + name + ' ' + shown(key, point[name]),
+          number(point.value) + ': ' + name + ' ' + shown(point[name]),
         ),
       ),
     );
   }
-  svg.append(label(40, 14, shown(key, y.high), 'end'), label(40, 122, shown(key, y.low), 'end'));
+  svg.append(label(40, 14, shown(y.high), 'end'), label(40, 122, shown(y.low), 'end'));
   svg.append(
     label(45, 140, number(points[0].value), 'start'),
     label(285, 140, number(points[points.length - 1].value), 'end'),
@@ -267,7 +215,7 @@ const drawCloud = () => {
       stroke: isTop ? 'currentColor' : 'none',
     });
     svg.append(
-      hint(dot, 'return ' + percent(gain) + ', drawdown ' + percent(drawdown) + ', ' + key + ' ' + shown(key, value)),
+      hint(dot, 'return ' + percent(gain) + ', drawdown ' + percent(drawdown) + ', ' + key + ' ' + shown(value)),
     );
   }
   svg.append(
@@ -285,13 +233,13 @@ const drawCloud = () => {
 };
 
 const drawFan = () => {
-  if (result.curves.length === 0) {
+  if (curves.length === 0) {
     byId('fan').replaceChildren(element('p', 'No variant has an equity to draw.'));
     return;
   }
   const { width, svg } = canvas('fan', 340);
-  const lines = result.curves.map((curve) => curve.points);
-  const benchmark = result.curves[0].points.map(([time], index) => [time, result.curves[0].benchmark[index]]);
+  const lines = curves.map((curve) => curve.points);
+  const benchmark = curves[0].points.map(([time], index) => [time, curves[0].benchmark[index]]);
   const x = scaleOf(
     [...lines.flat(), ...benchmark].map((point) => point[0]),
     64,
@@ -324,75 +272,6 @@ const drawFan = () => {
   byId('fan').replaceChildren(element('p', 'Blue: the best variant, pale: the next ones. Gray: buy and hold.'), svg);
 };
 
-if (result.walkForward) {
-  const { folds, outOfSample, efficiency } = result.walkForward;
-  const day = (ms) => new Date(ms).toISOString().slice(0, 10);
-  byId('walkForward').className = 'card';
-  byId('walkForward').append(
-    element('h2', 'Walk-forward'),
-    element(
-      'p',
-      'Out of sample: return ' +
-        percent(outOfSample.returnPct) +
-        ', Sharpe ratio ' +
-        number(outOfSample.sharpeRatio) +
-        ', drawdown ' +
-        percent(outOfSample.maxDrawdown) +
-        ', in ' +
-        outOfSample.foldsTraded +
-        ' of ' +
-        folds.length +
-        ' folds that cover ' +
-        percent(outOfSample.coveredShare) +
-        ' of the test period' +
-        (efficiency === null ? '' : ', ' + percent(efficiency) + ' of ' + key + ' in sample') +
-        '.',
-    ),
-  );
-  byId('walkForward').append(
-    table(
-      ['test from', 'to', 'chosen', 'in sample', 'out of sample', 'return', ''],
-      folds.map((fold) => [
-        day(fold.test.start),
-        day(fold.test.end),
-        Object.entries(fold.params)
-          .map(([name, value]) => names[name] + ' ' + number(value))
-          .join(', '),
-        shown(key, fold.inSample),
-        shown(key, fold.outOfSample),
-        percent(fold.returnPct),
-        fold.status === 'traded' ? '' : fold.status.replace('_', ' '),
-      ]),
-      [2, 6],
-    ),
-  );
-}
-const found = result.overfitting;
-byId('overfitting').append(
-  table(
-    ['', ''],
-    [
-      ['variants tried', number(found.trials)],
-      ['probabilistic Sharpe', percent(found.probabilisticSharpe)],
-      ['deflated Sharpe', percent(found.deflatedSharpe)],
-      ...workspaceRows(result),
-      ['daily Sharpe of the best', number(found.dailySharpe)],
-      ['expected by luck alone', number(found.expectedMaximum)],
-      ['probability of over-fitting', percent(found.overfittingProbability)],
-      ['days', number(found.days)],
-      ['days needed', number(found.minTrackRecordDays)],
-    ],
-    [0],
-  ),
-);
-/** What the workspace had tried before counts too, where it is known. */
-function workspaceRows({ trials, workspaceDeflatedSharpe }) {
-  if (trials.workspace === null || trials.workspace === trials.sweep) return [];
-  return [
-    ['tried in the workspace', number(trials.workspace)],
-    ['deflated Sharpe by these', percent(workspaceDeflatedSharpe)],
-  ];
-}
 const drawAll = () => {
   redrawHeatmap();
   drawCloud();

@@ -1,6 +1,6 @@
 // The report of a sweep: one HTML file that contains its data and scripts, with the verdict on top, for phones and dark
 // mode too.
-import { html, htmlPage, section, type Html } from '../../report/page/html.ts';
+import { html, htmlPage, NOTHING, section, type Html } from '../../report/kit/html.ts';
 import type { FlatKey } from '../../report/flatSummary.ts';
 import { isFraction } from '../../report/summaryDescriptions.ts';
 import { heatmapOf, type Heatmap } from '../landscape.ts';
@@ -10,6 +10,7 @@ import type { SweepResult } from '../sweepResult.ts';
 import { shownNames } from '../shownNames.ts';
 import type { RankingRows } from '../rankingRows.ts';
 import { metricOf } from '../sweepRows.ts';
+import { overfittingTable, topTable, walkForwardSection } from './sweepTables.ts';
 
 /** Most points of the cloud; more would only overlap. */
 const MAX_POINTS = 3_000;
@@ -38,50 +39,62 @@ export function sweepPage(
   title: string,
   assets: SweepPageAssets,
 ): string {
+  const { objective } = result;
+  const names = shownNames(context.space.dimensions.map(({ name }) => name));
   const data = {
-    names: shownNames(context.space.dimensions.map(({ name }) => name)),
-    fractions: [result.objective.key, ...SHOWN].filter(isFraction),
-    result: {
-      ...result,
-      top: result.top.map(({ metrics, ...row }) => ({ ...row, metrics: shownOf(metrics, result.objective.key) })),
-    },
+    names,
+    key: objective.key,
+    sign: objective.direction === 'maximize' ? 1 : -1,
+    isFraction: isFraction(objective.key),
+    marginals: result.marginals,
+    curves: result.curves,
+    first: result.heatmap && [result.heatmap.x.name, result.heatmap.y.name],
     heatmaps: heatmapsOf(context, rows),
     cloud: cloudOf(rows, result),
   };
   return htmlPage({
     title: `${title}: sweep`,
     style: assets.style,
-    body: html`<main>${bodyOf(result, title)}</main>`,
+    body: html`<main>${bodyOf(result, title, names)}</main>`,
     data,
     scripts: [assets.script],
   });
 }
 
-function bodyOf(result: SweepResult, title: string): Html {
-  const { verdict, overfitting } = result;
+function bodyOf(result: SweepResult, title: string, names: Readonly<Record<string, string>>): Html {
+  const { verdict, overfitting, warnings } = result;
   const isJudged = overfitting.deflatedSharpe !== null;
-  const drawing = (id: string, heading: string): Html =>
-    section({ id: `${id}-section`, title: heading }, html`<div id="${id}"></div>`);
+  const part = (id: string, heading: string, content: Html = NOTHING): Html =>
+    section({ id: `${id}-section`, title: heading }, html`<div id="${id}">${content}</div>`);
   return html`<header>
       <h1>${title}</h1>
-      <p class="lead" id="headline"></p>
+      <p class="lead" id="headline">${headline(result)}</p>
     </header>
     <section id="verdict" class="${verdict.code}">
       <h2>${isJudged ? (verdict.code === 'luck' ? 'Probably luck' : 'Probably not luck') : 'No verdict'}</h2>
       <p>${verdict.text}</p>
-      <div id="warnings"></div>
+      ${warnings.map(
+        ({ code, message }) =>
+          html`<div class="note warning">
+            <p><strong>${code}: </strong>${message}</p>
+          </div>`,
+      )}
     </section>
-    ${drawing('top', 'Best variants')}
+    ${part('top', 'Best variants', topTable(result, shownMetrics(result), names))}
     ${section(
       { id: 'heatmap-section', title: 'Two parameters' },
       html`<p id="pairs"></p>
         <div id="heatmap"></div>
-        ${shortenings(result).map((text) => html`<p class="note">${text}</p>`)}`,
+        ${shortenings(result).map((text) => html`<p class="lead">${text}</p>`)}`,
     )}
-    ${drawing('marginals', 'Each parameter')} ${drawing('cloud', 'All variants: return against drawdown')}
-    ${drawing('fan', 'Equity of the best against buy and hold')}
-    <div id="walkForward"></div>
-    ${drawing('overfitting', 'Over-fitting')}`;
+    ${part('marginals', 'Each parameter')} ${part('cloud', 'All variants: return against drawdown')}
+    ${part('fan', 'Equity of the best against buy and hold')} ${walkForwardSection(result, names)}
+    ${part('overfitting', 'Over-fitting', overfittingTable(result))}`;
+}
+
+function headline({ method, evaluated, objective, failures }: SweepResult): string {
+  const failed = failures.count > 0 ? `, ${failures.count} failed` : '';
+  return `${method}, ${evaluated} ${evaluated === 1 ? 'variant' : 'variants'} by ${objective.key}${failed}`;
 }
 
 /** What the drawings leave out, and where it is; else a bin looks like a value and a part like the whole. */
@@ -118,9 +131,10 @@ function shortenings({ marginals, evaluated, top }: SweepResult): string[] {
 
 const pointSpacing = (rows: number): number => Math.max(1, Math.ceil(rows / MAX_POINTS));
 
-function shownOf(metrics: SweepResult['top'][number]['metrics'], objective: FlatKey): object {
-  const keys = [objective, ...SHOWN.filter((key) => key !== objective)];
-  return Object.fromEntries(keys.filter((key) => key in metrics).map((key) => [key, metrics[key]]));
+/** The metrics of the table: the objective first, and the usual ones that the rows have. */
+function shownMetrics({ top, objective: { key } }: SweepResult): FlatKey[] {
+  const metrics = top[0]?.metrics ?? {};
+  return [key, ...SHOWN.filter((one) => one !== key)].filter((one) => one in metrics);
 }
 
 function heatmapsOf({ job, space }: SweepContext, rows: RankingRows): Heatmap[] {

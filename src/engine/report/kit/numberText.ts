@@ -7,7 +7,7 @@ const MISSING = '–';
 
 /** Fixed decimals, thousands grouped. */
 export function fixed(value: number | null | undefined, decimals: number): string {
-  if (value === null || value === undefined || !Number.isFinite(value)) return MISSING;
+  if (isMissing(value)) return MISSING;
   const [whole, fraction] = Math.abs(value).toFixed(decimals).split('.');
   const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',');
   const text = fraction === undefined ? grouped : `${grouped}.${fraction}`;
@@ -23,6 +23,19 @@ export function percentWithSign(fraction: number | null | undefined): string {
   const text = percent(fraction);
   return text === MISSING ? text : `${text}\u00a0%`;
 }
+
+/** A fraction in percent with one decimal, for numbers of many variants. */
+export const roundedPercent = (fraction: number | null | undefined): string =>
+  isMissing(fraction) ? MISSING : `${(100 * fraction).toFixed(1)} %`;
+
+/** Four significant digits of a number; other values as they are. */
+export function significant(value: number | string | boolean | null | undefined): string {
+  if (typeof value !== 'number') return value === null || value === undefined ? MISSING : String(value);
+  return isMissing(value) ? MISSING : String(Number(value.toPrecision(4)));
+}
+
+const isMissing = (value: number | null | undefined): value is null | undefined =>
+  value === null || value === undefined || !Number.isFinite(value);
 
 /** A rate that may be small, with as many decimals as it has, at most 4. */
 export const rate = (fraction: number): string => `${trimmed(fraction * 100, 4)}\u00a0%`;
