@@ -9,7 +9,10 @@ import { TemplateFile, type Template } from './template.ts';
 const FOLDER = join(ROOT, 'data', 'templates');
 
 /** In the order of their keys. */
-export const TEMPLATES: readonly Template[] = readdirSync(FOLDER).toSorted().map(readTemplate);
+export const TEMPLATES: readonly Template[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.json'))
+  .toSorted()
+  .map(readTemplate);
 
 /** @throws Error naming the file that is not a template */
 function readTemplate(file: string): Template {
