@@ -1,6 +1,5 @@
 // Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, compareRows.wat, windowExtremes.wat, bands.wat,
-// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, recursions.wat) into wasm.ts beside it:
-// `npm run simd`.
+// columns.wat, inPlace.wat, decimals.wat, digits.wat, recursions.wat) into wasm.ts beside it: `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import wabt from 'wabt';
@@ -18,7 +17,6 @@ const MODULES = [
   'inPlace',
   'decimals',
   'digits',
-  'powerSums',
   'recursions',
 ];
 /** Those of which a second one is built, whose columns lie in memory that no threads share. */

@@ -1,9 +1,9 @@
 // Statistics of returns against empyrical, quantstats, vectorbt and ffn, wherever the convention is the same.
 import { describe, expect, it } from 'vitest';
-import { dayColumns, returnSums } from '../../src/engine/kernels/simd/powerSums.ts';
 import { drawdownStatistics } from '../../src/engine/report/drawdown.ts';
 import { mean, standardDeviation } from '../../src/engine/report/moments.ts';
 import { cagr, returnStatistics, type ReturnStatistics } from '../../src/engine/report/returns.ts';
+import { returnSums } from '../../src/engine/report/returnSums.ts';
 import { readOracle } from './shared.ts';
 
 interface Series {
@@ -51,9 +51,7 @@ describe.each(series.map((each) => [each.series, each] as const))(
     const equity = Float64Array.from(prices.slice(1));
     const returns = equity.map((value, index) => value / prices[index] - 1);
     const benchmark = () => ({ returns, mean: mean(returns), variance: standardDeviation(returns)! ** 2 });
-    const columns = dayColumns(equity.length);
-    columns.marks.set(equity);
-    const sums = returnSums(columns, prices[0]);
+    const sums = returnSums(equity, new Float64Array(equity.length), prices[0]);
     const daily = { day: Float64Array.from(timestamps.slice(1)), equity, returns, sums, benchmark };
     const ours = returnStatistics(daily, annualization);
     const peer = metrics.map((metric) => ({ ...metric, name: `${metric.lib} ${metric.metric}` }));

@@ -1,9 +1,10 @@
 // Falls of a series of marks from its highest mark so far, found in one pass.
+import { lostIn } from './compensatedSum.ts';
 
 export interface Falls {
   /** The highest mark, or the first peak if that is higher. */
   readonly peak: number;
-  /** Σ marks, compensated as in `compensatedSum`. */
+  /** Σ marks, compensated. */
   readonly total: number;
   /** The depth of the fall that has not recovered, as a fraction of its peak. */
   readonly depth: number;
@@ -59,10 +60,8 @@ export class FallSearch {
     let [total, lost, peak, lowest] = [this.#total, this.#lost, this.#peak, this.#lowest];
     for (let at = 0; at < count; at++) {
       const mark = marks[at];
-      // The rounding error of the addition, exactly (Knuth's TwoSum).
       const next = total + mark;
-      const part = next - total;
-      lost += total - (next - part) + (mark - part);
+      lost += lostIn(total, mark, next);
       total = next;
       if (mark >= peak) {
         this.#recover(this.#count + at);

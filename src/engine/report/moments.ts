@@ -1,7 +1,7 @@
 // Moments and quantiles of a list of numbers; null where a list is too short for them.
-import { compensatedSum } from '../kernels/compensatedSum.ts';
-import { powerSums, type PowerSums } from '../kernels/simd/powerSums.ts';
+import { compensatedSum, lostIn } from '../kernels/compensatedSum.ts';
 import { least, selectRank } from '../kernels/select.ts';
+import { powerSums, type PowerSums } from './returnSums.ts';
 
 /**
  * The most that rounding can add to a return, or to equity as a fraction of its peak: a denominator up to this counts
@@ -29,7 +29,7 @@ export function standardDeviation(
 export const variance = (values: ArrayLike<number>, ddof: number, center: number | null): number | null =>
   values.length <= ddof || center === null ? null : squareSum(values, center) / (values.length - ddof);
 
-/** Σ(value - center)², compensated as in `compensatedSum`. */
+/** Σ(value - center)², compensated. */
 function squareSum(values: ArrayLike<number>, center: number): number {
   let total = 0;
   let lost = 0;
@@ -37,7 +37,7 @@ function squareSum(values: ArrayLike<number>, center: number): number {
     const difference = values[index] - center;
     const square = difference * difference;
     const next = total + square;
-    lost += total >= square ? total - next + square : square - next + total;
+    lost += lostIn(total, square, next);
     total = next;
   }
   return total + lost;

@@ -1,4 +1,5 @@
 // Statistics of positions (semantics §5.2): how many won, how much, and how long they were held.
+import { lostIn } from '../kernels/compensatedSum.ts';
 import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { mean, percentileOf, standardDeviation } from './moments.ts';
 import type { Positions } from './positions.ts';
@@ -110,7 +111,7 @@ function countSide({ side }: Positions, wanted: 1 | -1): number {
   return count;
 }
 
-/** The mean of the values that are not NaN, compensated as in `compensatedSum`. */
+/** The mean of the values that are not NaN, compensated. */
 function meanOfPresent(values: Float64Array): number | null {
   let count = 0;
   let total = 0;
@@ -119,7 +120,7 @@ function meanOfPresent(values: Float64Array): number | null {
     const value = values[index];
     if (value !== value) continue;
     const next = total + value;
-    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    lost += lostIn(total, value, next);
     total = next;
     count++;
   }
@@ -129,7 +130,7 @@ function meanOfPresent(values: Float64Array): number | null {
 interface WinsAndLosses {
   readonly wins: number;
   readonly losses: number;
-  /** Σ pnl of wins, and Σ pnl of losses; each is compensated as in `compensatedSum`. */
+  /** Σ pnl of wins, and Σ pnl of losses; each is compensated. */
   readonly won: number;
   readonly lost: number;
   readonly longestWins: number;
@@ -152,14 +153,14 @@ function winsAndLosses(pnls: Float64Array): WinsAndLosses {
     if (pnl > 0) {
       wins++;
       const next = won + pnl;
-      lowWon += won >= pnl ? won - next + pnl : pnl - next + won;
+      lowWon += lostIn(won, pnl, next);
       won = next;
       streak = streak > 0 ? streak + 1 : 1;
       if (streak > longestWins) longestWins = streak;
     } else if (pnl < 0) {
       losses++;
       const next = lost + pnl;
-      lowLost += lost <= pnl ? lost - next + pnl : pnl - next + lost;
+      lowLost += lostIn(lost, pnl, next);
       lost = next;
       streak = streak < 0 ? streak - 1 : -1;
       if (-streak > longestLosses) longestLosses = -streak;

@@ -1,4 +1,5 @@
 // Positions as columns. A position is the sum of the trade rows with one positionId (semantics §5.2).
+import { lostIn } from '../kernels/compensatedSum.ts';
 import { newIntegers } from '../kernels/sharedBuffer.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import { ReusedColumn } from '../kernels/reusedColumn.ts';
@@ -101,7 +102,7 @@ function writeRow(
   pnlR[index] = risk > 0 ? profit / risk : NaN;
 }
 
-/** Adds up the rows of each position, compensated as in `compensatedSum`. */
+/** Adds up the rows of each position, compensated. */
 function addParts({ numbers, length }: TradeLog): Parts {
   const column = (): Float64Array => new Float64Array(length);
   const parts: Parts = {
@@ -139,11 +140,11 @@ function addParts({ numbers, length }: TradeLog): Parts {
   return parts;
 }
 
-/** Adds to the compensated sum at `index`, as in `compensatedSum`. */
+/** Adds to the compensated sum at `index`. */
 export function addTo(totals: Float64Array, lost: Float64Array, index: number, value: number): void {
   const total = totals[index];
   const next = total + value;
-  lost[index] += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+  lost[index] += lostIn(total, value, next);
   totals[index] = next;
 }
 

@@ -4,15 +4,9 @@ import { DAY_MS, type Bars } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { gather } from '../kernels/gather.ts';
+import { ReusedColumn } from '../kernels/reusedColumn.ts';
+import { selectRank } from '../kernels/select.ts';
 import { newKeptNumbers } from '../kernels/sharedBuffer.ts';
-import {
-  dayColumns,
-  endsOf,
-  powerSums,
-  returnSums,
-  type PowerSums,
-  type ReturnSums,
-} from '../kernels/simd/powerSums.ts';
 import {
   mean,
   percentile,
@@ -23,6 +17,7 @@ import {
   standardDeviation,
   variance,
 } from './moments.ts';
+import { powerSums, returnSums, type PowerSums, type ReturnSums } from './returnSums.ts';
 import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;
@@ -48,6 +43,11 @@ interface Benchmark {
   readonly variance: number | null;
 }
 
+/** Columns of days that are written again for each run. */
+const MARKS = new ReusedColumn();
+const RETURNS = new ReusedColumn();
+const SELECTED_RETURNS = new ReusedColumn();
+
 /**
  * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i, or the last
  * mark of day i when there is one per day. The result is valid until the next call.
@@ -60,15 +60,15 @@ export function dailySeries(
   initialBalance: number,
 ): DailySeries {
   const { day, lastRows } = daysOf(bars.time, start, end);
-  const columns = dayColumns(lastRows.length);
-  const { marks, returns } = columns;
+  const marks = MARKS.take(lastRows.length);
+  const returns = RETURNS.take(lastRows.length);
   if (marks.length === equity.length) marks.set(equity);
   else gather(equity, lastRows, marks, start);
   return {
     day,
     equity: marks,
     returns,
-    sums: returnSums(columns, initialBalance),
+    sums: returnSums(marks, returns, initialBalance),
     benchmark: () => benchmarkOf(bars, start, end, lastRows),
   };
 }
@@ -148,8 +148,7 @@ export function returnStatistics(
   const downside = days === 0 ? 0 : Math.sqrt(sums.squaredLosses / days);
   const shape = hasShape && powers !== null ? shapeOf(powers, days) : null;
   const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days } : null;
-  const { tailRatio, var95, cvar95 } =
-    days > 0 && wants('tailRatio', 'var95', 'cvar95') ? tails(returns, deviation ?? 0) : NO_TAILS;
+  const { tailRatio, var95, cvar95 } = days > 0 && wants('tailRatio', 'var95', 'cvar95') ? tails(returns) : NO_TAILS;
   const { beta, alpha } = againstBenchmark(benchmark, powers, average, days, periods);
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
@@ -172,14 +171,17 @@ export function returnStatistics(
 type Tails = Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'>;
 const NO_TAILS: Tails = { tailRatio: null, var95: null, cvar95: null };
 
-/**
- * The tails of at least one return. Only values near the ends are sorted, most of which lie more than a deviation from
- * 0.
- */
-function tails(returns: Float64Array, deviation: number): Tails {
+/** The tails of at least one return. Only the values at the ends are sorted. */
+function tails(returns: Float64Array): Tails {
   const days = returns.length;
   const tailDays = Math.floor((days - 1) * 0.05) + 1;
-  const { lowest, highest } = endsOf(returns, Math.min(tailDays + 1, days), deviation);
+  const selected = SELECTED_RETURNS.take(days);
+  selected.set(returns);
+  const wanted = Math.min(tailDays + 1, days);
+  selectRank(selected, wanted - 1);
+  if (wanted < days) selectRank(selected, Math.max(wanted, days - wanted), wanted);
+  const lowest = selected.subarray(0, wanted).sort();
+  const highest = selected.subarray(days - wanted).sort();
   const low = percentile(lowest, 5, 0, days)!;
   const high = percentile(highest, 95, days - highest.length, days)!;
   return {

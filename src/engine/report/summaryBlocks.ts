@@ -3,6 +3,7 @@
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
 import type { ResolvedConfig } from '../config.ts';
+import { lostIn } from '../kernels/compensatedSum.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 import { EXIT_REASONS } from '../simulate/trade.ts';
 import { dataQuality, dataQualityJson, type DataQuality } from './dataQuality.ts';
@@ -68,14 +69,14 @@ export const circumstancesOf = (report: ReportInput, totalFees: number, exits: E
 function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): SideResult {
   let positions = 0;
   let wins = 0;
-  // Compensated as in `compensatedSum`.
+  // Compensated.
   let total = 0;
   let lost = 0;
   for (let index = 0; index < count; index++) {
     if (side[index] !== wanted) continue;
     const value = pnl[index];
     const next = total + value;
-    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    lost += lostIn(total, value, next);
     total = next;
     positions++;
     wins += +(value > 0);
