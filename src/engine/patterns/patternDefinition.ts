@@ -1,16 +1,13 @@
 // What a candlestick pattern declares. The compiler, validation, capabilities and docs read nothing else.
 import type { ArgDefinition, Args } from '../indicators/definition.ts';
-import { SIGNS } from '../kernels/simd/steps.ts';
 import { allOf, type Condition, type PriceColumns } from './candles.ts';
 import { Confirmation } from './confirmation.ts';
-import { PatternKernel } from './patternKernel.ts';
 import { PatternProgram } from './patternProgram.ts';
 import {
   newSides,
   readSides,
   writeValues,
   type ConditionIndexes,
-  type Finder,
   type PatternSigns,
   type PatternSides,
   type PatternValues,
@@ -105,33 +102,28 @@ interface PatternRequest {
 
 /** What finds some patterns, all in one pass over the bars. */
 interface CompiledPatterns {
-  readonly finder: Finder;
+  readonly program: PatternProgram;
   readonly indexes: readonly ConditionIndexes[];
-  /** For how many rows it has been asked. */
-  rows: number;
 }
 
 /** Several patterns over the same bars at once: what their conditions have in common is computed once. */
 export function computePatterns(columns: PriceColumns, requests: readonly PatternRequest[]): void {
-  const n = columns.open.length;
-  const { finder, indexes } = compiled(requests, n);
-  if (finder instanceof PatternKernel && !requests[0].definition.declaration.isConfirmable)
-    return finder.write(columns, requests[0].out);
+  const { program, indexes } = compiled(requests);
   const confirmations = requests.map(({ definition: { declaration }, out }) =>
     declaration.isConfirmable
       ? new Confirmation(columns, declaration.lookback, (row, value) => (out[row] = value))
       : null,
   );
-  finder.run(columns, (start, end, words) => {
+  program.run(columns, (start, end, words) => {
     for (let at = 0; at < requests.length; at++) {
       const { definition, out } = requests[at];
       const { lookback } = definition.declaration;
       const confirmation = confirmations[at];
       if (confirmation === null) {
-        writeValues(finder, indexes[at], lookback, start, end, words, out);
+        writeValues(program, indexes[at], lookback, start, end, words, out);
         continue;
       }
-      readSides(finder, indexes[at], 0, start, end, words, confirmation.found);
+      readSides(program, indexes[at], 0, start, end, words, confirmation.found);
       if (end > lookback) out.fill(0, Math.max(lookback, start), end);
       confirmation.write(start, end);
     }
@@ -144,7 +136,7 @@ export function findPatterns(
   requests: readonly Omit<PatternRequest, 'out'>[],
 ): readonly PatternSides[] {
   const n = columns.open.length;
-  const { finder, indexes } = compiled(requests, n);
+  const { program, indexes } = compiled(requests);
   const all = requests.map(() => newSides(n));
   const confirmations = requests.map(({ definition: { declaration } }, at) =>
     declaration.isConfirmable
@@ -153,11 +145,11 @@ export function findPatterns(
         })
       : null,
   );
-  finder.run(columns, (start, end, words) => {
+  program.run(columns, (start, end, words) => {
     for (let at = 0; at < requests.length; at++) {
       const { lookback } = requests[at].definition.declaration;
       const confirmation = confirmations[at];
-      readSides(finder, indexes[at], confirmation ? 0 : lookback, start, end, words, confirmation?.found ?? all[at]);
+      readSides(program, indexes[at], confirmation ? 0 : lookback, start, end, words, confirmation?.found ?? all[at]);
       confirmation?.write(start, end);
     }
   });
@@ -168,13 +160,8 @@ export function findPatterns(
 const known = new Map<string, CompiledPatterns>();
 /** One for each pattern alone, and as many for sets of patterns; at this number all are made again. */
 const MAX_KNOWN = 128;
-/**
- * A pattern alone gets a kernel when it has been computed for so many rows. A kernel takes two milliseconds to make,
- * and saves some five nanoseconds per row.
- */
-const ROWS_BEFORE_KERNEL = 200_000;
 
-function compiled(requests: readonly Omit<PatternRequest, 'out'>[], rows: number): CompiledPatterns {
+function compiled(requests: readonly Omit<PatternRequest, 'out'>[]): CompiledPatterns {
   const patterns = requests.map(({ definition: { declaration }, args }) => ({
     declaration,
     penetration: Number(args.penetration ?? declaration.penetration ?? 0),
@@ -186,12 +173,7 @@ function compiled(requests: readonly Omit<PatternRequest, 'out'>[], rows: number
     found = programOf(patterns);
     known.set(key, found);
   }
-  if (found.finder instanceof PatternKernel || requests.length > 1) return found;
-  found.rows += rows;
-  if (found.rows < ROWS_BEFORE_KERNEL) return found;
-  const kernel = kernelOf(patterns[0]);
-  known.set(key, kernel);
-  return kernel;
+  return found;
 }
 
 interface PatternWithArgs {
@@ -201,25 +183,18 @@ interface PatternWithArgs {
 
 /** Several patterns: what they have in common is computed once. */
 function programOf(patterns: readonly PatternWithArgs[]): CompiledPatterns {
-  const finder = new PatternProgram();
+  const program = new PatternProgram();
   const indexes = patterns.map(({ declaration, penetration }) => {
     const { when = [], bullish, bearish, tied } = signsOf(declaration, penetration);
     const add = (conditions: readonly Condition[] | undefined): number | null =>
-      conditions === undefined ? null : finder.add(allOf(...conditions), firstRowOf(declaration));
+      conditions === undefined ? null : program.add(allOf(...conditions), firstRowOf(declaration));
     return {
       bullish: add(bullish && [...when, ...bullish]),
       bearish: add(bearish && [...when, ...bearish]),
       tied: add(tied && [tied]),
     };
   });
-  return { finder, indexes, rows: 0 };
-}
-
-function kernelOf({ declaration, penetration }: PatternWithArgs): CompiledPatterns {
-  const signs = signsOf(declaration, penetration);
-  const address = (sign: 'bullish' | 'bearish' | 'tied'): number | null => (signs[sign] ? SIGNS[sign] : null);
-  const indexes = { bullish: address('bullish'), bearish: address('bearish'), tied: address('tied') };
-  return { finder: new PatternKernel(signs, firstRowOf(declaration)), indexes: [indexes], rows: 0 };
+  return { program, indexes };
 }
 
 /** The search for what may be confirmed starts three bars early, and so do its averages. */

@@ -4,7 +4,6 @@ import { wordCount } from '../kernels/bits.ts';
 import { simdMemory } from '../kernels/simd/simdMemory.ts';
 import { encodeSteps, FREE, KEPT_BYTES, runSteps, type SimdStep } from '../kernels/simd/steps.ts';
 import type { Condition, Field, PriceColumns, Value } from './candles.ts';
-import type { Finder } from './signs.ts';
 
 /** Rows of a block. A pattern has about ten columns, which stay in the nearest cache at this size. */
 const BLOCK = 512;
@@ -28,7 +27,7 @@ const VALUE_OPERATIONS = {
 } as const;
 
 /** The steps of some patterns. Equal sub-expressions, at whatever distance, are one step. */
-export class PatternProgram implements Finder {
+export class PatternProgram {
   /** What means are made of, the means, and the rest, so that means can be computed together. */
   readonly #steps: readonly [parts: SimdStep[], means: SimdStep[], rest: SimdStep[]] = [[], [], []];
   /** The last rows of each slot move in front of it, when the block is done. */

@@ -4,7 +4,8 @@ import { memoryUnderOwned } from '../kernels/simd/ownedColumns.ts';
 import { signKernels } from '../kernels/simd/signValues.ts';
 import { kernelMemory, simdMemory } from '../kernels/simd/simdMemory.ts';
 import { SIGN_VALUES, SIGNS } from '../kernels/simd/steps.ts';
-import type { Condition, PriceColumns } from './candles.ts';
+import type { Condition } from './candles.ts';
+import type { PatternProgram } from './patternProgram.ts';
 
 /** When a pattern is there: every condition of `when`, and every condition of one side. */
 export interface PatternSigns {
@@ -24,12 +25,6 @@ export interface PatternSides {
   readonly bearish: Uint32Array;
 }
 
-/** What computes conditions block by block, and reads them 32 rows at a time. */
-export interface Finder {
-  run(columns: PriceColumns, read: (start: number, end: number, words: Uint32Array) => void): void;
-  wordOf(condition: number, words: Uint32Array, index: number): number;
-}
-
 /** The conditions of one pattern; null for a side that it does not have. */
 export interface ConditionIndexes {
   readonly bullish: number | null;
@@ -44,7 +39,7 @@ export const newSides = (rows: number): PatternSides => ({
 
 /** The bits of a block, of rows from `first` on. */
 export function readSides(
-  finder: Finder,
+  program: PatternProgram,
   { bullish, bearish }: ConditionIndexes,
   first: number,
   start: number,
@@ -56,8 +51,8 @@ export function readSides(
   for (let index = 0; index < count; index++) {
     const row = start + 32 * index;
     const rows = rowsOf(first, row, end);
-    if (bullish !== null) addBits(finder.wordOf(bullish, words, index) & rows, row, to.bullish);
-    if (bearish !== null) addBits(finder.wordOf(bearish, words, index) & rows, row, to.bearish);
+    if (bullish !== null) addBits(program.wordOf(bullish, words, index) & rows, row, to.bullish);
+    if (bearish !== null) addBits(program.wordOf(bearish, words, index) & rows, row, to.bearish);
   }
 }
 
@@ -73,7 +68,7 @@ const [BULLISH, BEARISH, TIED] = [SIGNS.bullish / 4, SIGNS.bearish / 4, SIGNS.ti
 
 /** The values of a block, of rows from `first` on. */
 export function writeValues(
-  finder: Finder,
+  program: PatternProgram,
   indexes: ConditionIndexes,
   first: number,
   start: number,
@@ -83,7 +78,7 @@ export function writeValues(
 ): void {
   if (end <= first) return;
   const count = wordCount(end - start);
-  gatherSigns(finder, indexes, count, words);
+  gatherSigns(program, indexes, count, words);
   let found = 0;
   for (let index = 0; index < count; index++) found |= words[BULLISH + index] | words[BEARISH + index];
   const from = Math.max(first, start);
@@ -107,7 +102,7 @@ export function writeValues(
 }
 
 /** Copies the values of a block, from its row `first` to `end` - 1, out of the memory of the kernels. */
-export function copyOut(first: number, end: number, out: PatternValues, row: number): void {
+function copyOut(first: number, end: number, out: PatternValues, row: number): void {
   const { integers, values } = simdMemory(0);
   const at = SIGN_VALUES / out.BYTES_PER_ELEMENT;
   out.set((out instanceof Int32Array ? integers : values).subarray(at + first, at + end), row);
@@ -117,15 +112,15 @@ export function copyOut(first: number, end: number, out: PatternValues, row: num
 const ROWS_AT_ONCE = 16;
 
 function gatherSigns(
-  finder: Finder,
+  program: PatternProgram,
   { bullish, bearish, tied }: ConditionIndexes,
   count: number,
   words: Uint32Array,
 ): void {
   for (let index = 0; index < count; index++) {
-    words[BULLISH + index] = bullish === null ? 0 : finder.wordOf(bullish, words, index);
-    words[BEARISH + index] = bearish === null ? 0 : finder.wordOf(bearish, words, index);
-    words[TIED + index] = tied === null ? 0 : finder.wordOf(tied, words, index);
+    words[BULLISH + index] = bullish === null ? 0 : program.wordOf(bullish, words, index);
+    words[BEARISH + index] = bearish === null ? 0 : program.wordOf(bearish, words, index);
+    words[TIED + index] = tied === null ? 0 : program.wordOf(tied, words, index);
   }
 }
 

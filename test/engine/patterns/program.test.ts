@@ -1,6 +1,7 @@
 // Pattern programs against the same rules read row by row, and how much patterns of one series share.
 import { describe, expect, it } from 'vitest';
 import { hasBit, wordCount } from '../../../src/engine/kernels/bits.ts';
+import { newColumn } from '../../../src/engine/kernels/simd/ownedColumns.ts';
 import { computePatterns, findPatterns } from '../../../src/engine/patterns/patternDefinition.ts';
 import { PatternProgram } from '../../../src/engine/patterns/patternProgram.ts';
 import { PATTERNS } from '../../../src/engine/patterns/patternRegistry.ts';
@@ -65,6 +66,32 @@ describe('a pattern program', () => {
           integers: [...values],
         });
       });
+    }
+  });
+
+  it('writes the same values in place, and nothing before the first row or behind the last', () => {
+    const BEHIND = 16;
+    const all = bars(2_100, 11);
+    // Rows at the edges of blocks.
+    [700, 1033, 1034, 2057].forEach((row, index) => (all.close[row] = [NaN, Infinity, -Infinity, NaN][index]));
+    const owned = (count: number): Float64Array => newColumn(count + BEHIND, 1).fill(-7);
+    for (const definition of PATTERNS) {
+      const { id, declaration } = definition;
+      for (const count of [declaration.lookback, 40, 512, 527, 1024, 1034, 1035, 1050, 1544, 2058, 2100]) {
+        const [open, high, low, close] = [all.open, all.high, all.low, all.close].map((one) => one.slice(0, count));
+        const expected = new Float64Array(count).fill(-7);
+        definition.compute(open, high, low, close, {}, expected);
+        const doubles = owned(count);
+        const integers = new Int32Array(owned(count).buffer, 4, count + BEHIND).fill(-7);
+        for (const out of [doubles, integers]) {
+          definition.compute(open, high, low, close, {}, out.subarray(0, count));
+          const isEqual = Buffer.from(Float64Array.from(out.subarray(0, count)).buffer).equals(
+            Buffer.from(expected.buffer),
+          );
+          expect({ id, count, isEqual }).toEqual({ id, count, isEqual: true });
+          expect([...out.subarray(count, count + BEHIND)]).toEqual(Array(BEHIND).fill(-7));
+        }
+      }
     }
   });
 

@@ -1,4 +1,4 @@
-// The rules of patterns, read row by row: what programs and kernels must find.
+// The rules of patterns, read row by row: what programs must find.
 import { allOf, type Condition, type PriceColumns, type Value } from '../../../src/engine/patterns/candles.ts';
 import { signsOf } from '../../../src/engine/patterns/patternDefinition.ts';
 import { PATTERNS } from '../../../src/engine/patterns/patternRegistry.ts';
