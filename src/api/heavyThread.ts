@@ -59,7 +59,7 @@ async function start(): Promise<void> {
   say('ready');
   if (!config.warmUp) return;
   const warmUp = (request: NewHeavyRequest) => ask(app, { ...request, id: 0, stop: new Int32Array(1) });
-  await warmUpBatches({ catalog: services.catalog, ask: warmUp, isIdle: () => isIdle }).catch(() => {
+  await warmUpBatches(warmUp, () => isIdle).catch(() => {
     // Whatever is wrong, a request will run into it and report it.
   });
 }
