@@ -86,7 +86,7 @@ function newRun(
     readsLevels: readsAtSignal(input.risk),
     decisions,
     instants: instantsOf(start, decisions),
-    entryFill: { rawPrice: NaN, price: NaN, stopPrice: NaN, quantity: NaN },
+    entryFill: { rawPrice: NaN, price: NaN, stopPrice: NaN, feeRate: NaN, quantity: NaN },
     exitFill: { quantity: NaN, price: NaN, isSlipped: false, role: 'taker', reason: 'signal', rule: null, order: null },
     closing: { price: NaN, quantity: NaN, entryFee: NaN, exitFee: NaN, slippage: NaN, pnl: NaN },
     sizing: sizingOf(input),

@@ -9,11 +9,11 @@ import { initialStop, setLevels } from './levels.ts';
 import type { EntryFill, EntryOrder, ExitFill, ExitOrder } from './orders.ts';
 import { logEntry, logExit, rejectEntry } from './orderLog.ts';
 import { blankPosition, resetPosition, type Position } from './position.ts';
-import type { OrderRecord } from './simulation.ts';
+import type { OrderRecord, RejectionReason } from './simulation.ts';
 import type { ExitReason } from './trade.ts';
 import type { Run } from './run.ts';
 import { orderQuantity } from './sizing.ts';
-import { TRADE } from './tradeLog.ts';
+import { writeTrade } from './tradeRow.ts';
 
 /**
  * The time by which the fee tiers price a fill at this instant. The time column is read only for a window: loading its
@@ -23,48 +23,56 @@ export const feeTime = (run: Run, at: Pick<Instant, 'row' | 'isAtClose'>): numbe
   run.fees.windowMs === null ? NaN : timeOf(at, run.bars, run.barMs);
 
 /** An order that was sized to use all funds must not be rejected because its cost rounds up. */
-export const FUNDS_TOLERANCE = 1e-9;
+const FUNDS_TOLERANCE = 1e-9;
 
 /**
- * Fills an entry at `rawPrice`, the market's price before slippage. Quantity and funds are settled here, with the
- * equity of this instant (semantics §4.1). Returns the position, or null when the order was rejected.
+ * Prices and sizes an entry order that fills at `rawPrice`, the market's price before slippage, with the equity of this
+ * instant (semantics §4.1), and writes it to `run.entryFill`.
+ * @param closed the last row that had closed before the fill
+ * @param now the time by which the fee tiers price it, see `feeTime`
+ * @returns why the order is rejected; null: it fills
  */
-export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Instant): Position | null {
-  const { input, ledger } = run;
-  const { config, instrument, risk } = input;
-  const rule = run.entries[order.rule];
-  const { side } = rule;
-  const role = config.execution.entryOrderRole;
-  const closed = closedRow(at);
-  const price = rule.order.type === 'limit' ? rawPrice : slippedPrice(run.slippage, rawPrice, side, closed);
-  const stopPrice = initialStop(risk, order.levels, side, price);
-  const now = feeTime(run, at);
-  const rate = feeRate(run.fees, role, now);
-  const isByRisk = rule.sizing.mode === 'risk_percent';
-  const { sizing } = run;
+export function sizeEntry(
+  run: Run,
+  { rule, signalRow, levels }: Pick<EntryOrder, 'rule' | 'signalRow' | 'levels'>,
+  rawPrice: number,
+  closed: number,
+  now: number,
+): RejectionReason | null {
+  const { ledger, sizing, slippage, fees, entryFill: fill } = run;
+  const { config, instrument, risk } = run.input;
+  const { side, order, sizing: sizingRule } = run.entries[rule];
+  const price = order.type === 'limit' ? rawPrice : slippedPrice(slippage, rawPrice, side, closed);
+  const stopPrice = initialStop(risk, levels, side, price);
+  const rate = feeRate(fees, config.execution.entryOrderRole, now);
+  const isByRisk = sizingRule.mode === 'risk_percent';
+  const funds = freeCash(ledger);
   sizing.price = price;
-  sizing.stopPrice = isByRisk ? slippedPrice(run.slippage, stopPrice, side > 0 ? -1 : 1, closed) : stopPrice;
+  sizing.stopPrice = isByRisk ? slippedPrice(slippage, stopPrice, side > 0 ? -1 : 1, closed) : stopPrice;
   sizing.feeRate = rate;
-  sizing.stopFeeRate = isByRisk ? feeRate(run.fees, config.execution.riskOrderRole, now) : NaN;
+  sizing.stopFeeRate = isByRisk ? feeRate(fees, config.execution.riskOrderRole, now) : NaN;
   sizing.equity = equityAt(ledger, rawPrice);
-  sizing.freeCash = freeCash(ledger);
-  sizing.signalRow = order.signalRow;
-  const quantity = orderQuantity(rule.sizing, sizing);
+  sizing.freeCash = funds;
+  sizing.signalRow = signalRow;
+  const quantity = orderQuantity(sizingRule, sizing);
   const notional = quantity * price;
   const cost = notional / config.leverage + notional * rate;
-  const funds = freeCash(ledger);
-  if (Number.isNaN(quantity)) rejectEntry(run, order, 'LEVEL_MISSING');
-  else if (!(quantity > 0)) rejectEntry(run, order, 'ZERO_QTY');
-  else if (notional < instrument.minNotional) rejectEntry(run, order, 'MIN_NOTIONAL');
-  else if (!(cost <= funds + FUNDS_TOLERANCE * Math.abs(funds))) rejectEntry(run, order, 'INSUFFICIENT_BALANCE');
-  else {
-    const fill = run.entryFill;
-    fill.rawPrice = rawPrice;
-    fill.price = price;
-    fill.stopPrice = stopPrice;
-    fill.quantity = quantity;
-    return openPosition(run, order, fill, at);
-  }
+  fill.rawPrice = rawPrice;
+  fill.price = price;
+  fill.stopPrice = stopPrice;
+  fill.feeRate = rate;
+  fill.quantity = quantity;
+  if (Number.isNaN(quantity)) return 'LEVEL_MISSING';
+  if (!(quantity > 0)) return 'ZERO_QTY';
+  if (notional < instrument.minNotional) return 'MIN_NOTIONAL';
+  return cost <= funds + FUNDS_TOLERANCE * Math.abs(funds) ? null : 'INSUFFICIENT_BALANCE';
+}
+
+/** Fills an entry at `rawPrice`, see `sizeEntry`. Returns the position, or null when the order was rejected. */
+export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Instant): Position | null {
+  const rejection = sizeEntry(run, order, rawPrice, closedRow(at), feeTime(run, at));
+  if (rejection === null) return openPosition(run, order, run.entryFill, at);
+  rejectEntry(run, order, rejection);
   return null;
 }
 
@@ -158,7 +166,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
     closing.exitFee = exitFee;
     closing.slippage = entrySlippage + exitSlippage;
     closing.pnl = pnl;
-    writeTrade(run, position, exit, at);
+    writeTrade(run, position, exit.reason, exit.rule, at);
   }
   position.entryFee -= entryFee;
   position.funding -= funding;
@@ -171,37 +179,6 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   updateMargin(run);
   if (run.readsState) run.state.noteExit(position, price, at.row);
   if (run.orders !== null) logFill(run, position, exit, at.row, { fillPrice: price, quantity, fee: exitFee });
-}
-
-/** The trade row of a closing fill. */
-function writeTrade(run: Run, position: Position, exit: ExitFill, at: Instant): void {
-  const { price, quantity, entryFee, exitFee, slippage, pnl } = run.closing;
-  const { side, entryPrice } = position;
-  // The exit bar adds only its open and the exit price to MAE and MFE. For an exit at the close, all of the bar is
-  // recorded already.
-  const from = Number.isNaN(at.from) ? side * price : side * at.from;
-  const signedEntry = side * entryPrice;
-  const row = run.trades.add(exit.reason, at.decision);
-  const { numbers } = run.trades;
-  numbers[row + TRADE.positionId] = position.id;
-  numbers[row + TRADE.side] = side;
-  numbers[row + TRADE.entryRow] = position.entryRow;
-  numbers[row + TRADE.exitRow] = at.row;
-  numbers[row + TRADE.entryDecisionRow] = position.entryDecisionRow;
-  numbers[row + TRADE.exitDecisionRow] = closedRow(at);
-  numbers[row + TRADE.entryPrice] = entryPrice;
-  numbers[row + TRADE.exitPrice] = price;
-  numbers[row + TRADE.quantity] = quantity;
-  numbers[row + TRADE.entryFee] = entryFee;
-  numbers[row + TRADE.exitFee] = exitFee;
-  numbers[row + TRADE.slippage] = slippage;
-  numbers[row + TRADE.pnl] = pnl;
-  numbers[row + TRADE.returnPct] = pnl / (quantity * entryPrice);
-  numbers[row + TRADE.maePct] = (Math.min(position.trough, from, side * price) - signedEntry) / entryPrice;
-  numbers[row + TRADE.mfePct] = (Math.max(position.peak, from, side * price) - signedEntry) / entryPrice;
-  numbers[row + TRADE.entryRule] = position.entryRule;
-  numbers[row + TRADE.exitRule] = exit.rule ?? -1;
-  numbers[row + TRADE.initialRisk] = position.initialRisk;
 }
 
 function removePosition(run: Run, position: Position, { row, isAtOpen }: Instant): void {

@@ -79,9 +79,12 @@ export class DueExits {
 }
 
 export interface EntryFill {
+  /** Before slippage. */
   rawPrice: number;
   price: number;
   stopPrice: number;
+  /** The fraction of its notional that the order pays. */
+  feeRate: number;
   quantity: number;
 }
 

@@ -13,8 +13,10 @@ type Bits = Extract<ConditionSource, { kind: 'bits' }>;
 /** The rules of a strategy that trades in round trips. */
 export interface RoundTrips {
   readonly entry: EntryRule;
-  /** The position that the levels are set on, reused for each trip; null: there are no levels. */
-  readonly position: Position | null;
+  /** Reused for each trip. */
+  readonly position: Position;
+  /** Whether it has a stop or targets. */
+  readonly hasLevels: boolean;
   readonly isTrailing: boolean;
   readonly entryWords: Uint32Array;
   /** By priority, then listing; each closes the whole position. */
@@ -50,8 +52,15 @@ export function roundTripsOf(input: SimulationInput, exits: SortedExits, childre
     wordCount(bars.length),
   );
   const hasLevels = isTrailing || risk.stopLoss !== null || risk.takeProfits.length > 0;
-  const position = hasLevels ? blankPosition() : null;
-  return { position, isTrailing, entry, entryWords: entry.signal.isTrue, exits: words, exitWords: union };
+  return {
+    entry,
+    position: blankPosition(),
+    hasLevels,
+    isTrailing,
+    entryWords: entry.signal.isTrue,
+    exits: words,
+    exitWords: union,
+  };
 }
 
 const isBits = (source: ConditionSource): source is Bits => source.kind === 'bits';
