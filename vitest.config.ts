@@ -2,7 +2,18 @@
 // start and kill processes, or measure memory, have a process each: a leak must not reach another file.
 import { defineConfig } from 'vitest/config';
 
-const FOLDERS = ['bench', 'browser', 'cli', 'db', 'engine/kernels', 'engine/pool', 'faults', 'hostile', 'jobs'];
+const FOLDERS = [
+  'bench',
+  'browser',
+  'cli',
+  'db',
+  'engine/fast',
+  'engine/kernels',
+  'engine/pool',
+  'faults',
+  'hostile',
+  'jobs',
+];
 /** Files that take twice as long where other files have run: V8 has compiled their loops for more kinds of values. */
 const FILES = ['engine/simulate/truthTable', 'laws/sweepVerdict'];
 const ALONE = [
@@ -14,6 +25,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     globalSetup: ['test/support/databaseRun.ts'],
+    setupFiles: ['test/support/plain.ts'],
     maxWorkers: 2,
     // Above the patience of test/support/eventually.ts, whose message says what did not happen.
     testTimeout: 180_000,

@@ -4,7 +4,7 @@ import { Bench } from 'tinybench';
 import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
 import { prepareStrategy } from '../src/engine/language/prepare/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
-import { PlanCache } from '../src/engine/plan/planCache.ts';
+import { planTask } from '../src/engine/plan/planTask.ts';
 import { resolveConfig, type BacktestConfig } from '../src/engine/config.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
 import { crossOf, PAYLOADS, taskFrom, taskOf } from './crossing.ts';
@@ -63,10 +63,9 @@ const variantsBySymbol = () => variantsOf(crossOf(10, 30), (run) => ({ signalIns
 
 /** Plans one more run of a task. */
 function variantsOf(task: BacktestTask, changeOf: (run: number) => Partial<BacktestConfig>): () => void {
-  const plans = new PlanCache();
   let run = 0;
   return () => {
-    const planned = plans.plan(task, resolveConfig({ ...task.config, ...changeOf(run++) }), true);
+    const planned = planTask(task, resolveConfig({ ...task.config, ...changeOf(run++) }), true);
     if (!planned.ok) throw new Error(JSON.stringify(planned.issues));
   };
 }

@@ -3,7 +3,7 @@
 import { Bench } from 'tinybench';
 import type { Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
-import { newColumn } from '../src/engine/kernels/simd/ownedColumns.ts';
+import { newColumn } from '../src/engine/kernels/ownedColumns.ts';
 import { isShort, measure, needs, onDemand, timed } from './measure.ts';
 import { argsOf } from '../test/support/indicators.ts';
 import { walkMarket } from './walk.ts';

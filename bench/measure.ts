@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Bench, BenchOptions, FnOptions } from 'tinybench';
+import { accelerate } from '../src/engine/fast/index.ts';
 import { commandLine, containing, refuseTask } from './commandLine.ts';
 
 export interface Measure {
@@ -17,11 +18,19 @@ export interface Measure {
 export type Unit = 'bar' | 'call' | 'run' | 'trade' | 'request';
 
 const CONFIG = {
-  options: { json: { type: 'boolean' }, short: { type: 'boolean' }, task: { type: 'string' } },
+  options: {
+    json: { type: 'boolean' },
+    plain: { type: 'boolean' },
+    short: { type: 'boolean' },
+    task: { type: 'string' },
+  },
 } as const satisfies ParseArgsConfig;
 
 // A process that only asks for a suite's tasks has options of its own.
 const { values: options } = parseArgs({ ...CONFIG, strict: false });
+
+/** `--plain`: without accelerators. */
+accelerate(options.plain !== true);
 
 /** `--short`: small sizes and few rounds. */
 export const isShort = options.short === true;
@@ -77,7 +86,7 @@ export const needs = (...all: readonly (() => unknown)[]): FnOptions => ({
  * @throws Error when a task failed, because a bench that measures nothing must not look fast.
  */
 export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<void> {
-  const usage = `node scripts/node24.mjs bench/${basename(process.argv[1])} [--task TEXT] [--short] [--json]`;
+  const usage = `node scripts/node24.mjs bench/${basename(process.argv[1])} [--task TEXT] [--short] [--plain] [--json]`;
   const { task: text = '' } = commandLine(usage, CONFIG).values;
   const names = bench.tasks.map(({ name }) => name);
   const isWanted = containing(text);

@@ -1,5 +1,5 @@
-// npm run bench [-- SUITE…] [--task TEXT] [--short] [--json]: runs the suites one after the other, each in its own
-// process.
+// npm run bench [-- SUITE…] [--task TEXT] [--short] [--plain] [--json]: runs the suites one after the other, each in its
+// own process.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,18 +13,24 @@ import { SUITES, suitesWith } from './suites.ts';
 /** They read processor times from /proc. */
 const LINUX_ONLY: readonly string[] = ['queue'];
 
-const USAGE = `npm run bench [-- SUITE…] [--task TEXT] [--short] [--json]
+const USAGE = `npm run bench [-- SUITE…] [--task TEXT] [--short] [--plain] [--json]
 Measures the suites one after the other, each in its own process, and prints the best of several rounds.
   SUITE        ${SUITES.slice(0, 8).join(', ')},
                ${SUITES.slice(8).join(', ')}; all of them without one
   --task TEXT  only the tasks whose names, as they are printed, contain TEXT; 10000 is not 1000000
   --short      small sizes and few rounds
+  --plain      without accelerators, where the suite runs in one process
   --json       {machine, measures: [{task, unit, count, ns, rounds}]} on stdout, progress on stderr`;
 
 function readCommandLine() {
   const { values, positionals } = commandLine(USAGE, {
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, short: { type: 'boolean' }, task: { type: 'string' } },
+    options: {
+      json: { type: 'boolean', default: false },
+      plain: { type: 'boolean' },
+      short: { type: 'boolean' },
+      task: { type: 'string' },
+    },
   });
   refuseUnknown(USAGE, 'suite', positionals, SUITES);
   return { ...values, suites: SUITES.filter((name) => positionals.length === 0 || positionals.includes(name)) };
@@ -48,12 +54,13 @@ async function runSuite(suite: string, args: readonly string[], isJson: boolean,
 }
 
 async function main(): Promise<void> {
-  const { suites, task, short: isShort, json: isJson } = readCommandLine();
+  const { suites, task, short: isShort, plain: isPlain, json: isJson } = readCommandLine();
   const wanted = task === undefined ? suites : await suitesWith(USAGE, task, suites);
   const machine = describeMachine();
   (isJson ? console.error : console.log)(`${machineLines(machine)}\n`);
   const args = [
     ...(isShort ? ['--short'] : []),
+    ...(isPlain ? ['--plain'] : []),
     ...(task === undefined ? [] : ['--task', task]),
     ...(isJson ? ['--json'] : []),
   ];

@@ -1,7 +1,7 @@
 // Small backtests of four kinds, as a batch has them: what a thread is warmed up for, timed by bench/small.ts and
 // bench/warmUp.ts, and counted by test/engine/pool/compiledCode.test.ts.
 import { readSnapshotAbout, type Snapshot, type SnapshotMeta } from '../src/engine/bars/arrow.ts';
-import { bytesOf } from '../src/engine/kernels/simd/sharedMemory.ts';
+import { bytesOf } from '../src/engine/kernels/sharedMemory.ts';
 import type { PoolBatch } from '../src/engine/pool/messages.ts';
 import type { Pool } from '../src/engine/pool/pool.ts';
 import { runWarmUpBatch } from '../src/engine/pool/warmUp.ts';

@@ -2,7 +2,7 @@
 import { TIMEFRAME_MS, type Market } from '../src/engine/bars/bars.ts';
 import { createMarket } from '../src/engine/bars/market.ts';
 import type { Snapshot } from '../src/engine/bars/arrow.ts';
-import { allocateShared } from '../src/engine/kernels/simd/sharedMemory.ts';
+import { allocateShared } from '../src/engine/kernels/sharedMemory.ts';
 import { makeSnapshot } from '../src/market/snapshotFiles.ts';
 import { seededRandom } from '../test/support/scale.ts';
 import { INSTRUMENT } from '../test/support/runs.ts';

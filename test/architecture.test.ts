@@ -130,7 +130,7 @@ describe('the order inside the engine', () => {
   const STAGES = [
     'kernels', 'bars', 'config.ts', 'indicators', 'patterns', 'definitions', 'language', 'configForm.ts',
     'configChecks.ts', 'task.ts', 'version.ts', 'plan', 'estimateBacktest.ts', 'evaluate', 'simulate', 'report',
-    'backtest.ts', 'sweep', 'robustness', 'explainStrategy.ts', 'artifacts.ts', 'pool', 'index.ts',
+    'fast', 'backtest.ts', 'sweep', 'robustness', 'explainStrategy.ts', 'artifacts.ts', 'pool', 'index.ts',
   ]; // prettier-ignore
   const stageOf = (file: string): string => file.split('/')[2];
   const ENGINE = IMPORTS.filter(({ file, target }) => [file, target].every((path) => path.startsWith('src/engine/')));
@@ -147,6 +147,13 @@ describe('the order inside the engine', () => {
 
   it('lets a stage import only earlier stages', () => {
     expect(lines(arrowsAgainst(STAGES, ENGINE, stageOf))).toEqual([]);
+  });
+
+  it('lets only backtest.ts import the accelerators', () => {
+    const users = ENGINE.filter(
+      ({ file, target }) => target.startsWith('src/engine/fast/') && !file.startsWith('src/engine/fast/'),
+    );
+    expect(lines(users)).toEqual(['src/engine/backtest.ts → src/engine/fast/index.ts']);
   });
 
   it('lets a folder of the language import only earlier ones', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { runBacktest } from '../../src/engine/backtest.ts';
 import { findIndicator } from '../../src/engine/indicators/registry.ts';
-import { newColumn } from '../../src/engine/kernels/simd/ownedColumns.ts';
+import { newColumn } from '../../src/engine/kernels/ownedColumns.ts';
 import { computePatterns } from '../../src/engine/patterns/patternDefinition.ts';
 import { PATTERNS } from '../../src/engine/patterns/patternRegistry.ts';
 import type { TradeRow } from '../../src/engine/report/tradeTable.ts';

@@ -3,6 +3,7 @@ import type { Bars, Market } from './bars/bars.ts';
 import { daysOf } from './bars/days.ts';
 import { flawSearch, type FlawSearch } from './bars/flaws.ts';
 import { rowsInRange } from './bars/rowRange.ts';
+import './fast/index.ts';
 import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
 import { SharedSpan } from './kernels/sharedBuffer.ts';
 import { missingSeries } from './evaluate/frames.ts';
@@ -11,7 +12,7 @@ import { placeOfSeries } from './language/canonical/foreignSeries.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
 import { inferLookback } from './language/canonical/lookback.ts';
 import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar/ast.ts';
-import { PlanCache } from './plan/planCache.ts';
+import { planTask } from './plan/planTask.ts';
 import { bindRules } from './evaluate/bindRules.ts';
 import type { BacktestTask } from './task.ts';
 import { previewRows } from './report/equityPreview.ts';
@@ -37,8 +38,6 @@ import { MemoryRefused } from './simulate/tradeBudget.ts';
  */
 const COLUMN_STORE_BYTES = 64 * 1024 * 1024;
 const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
-
-const planCache = new PlanCache();
 
 /** Longer runs stream their equity, which takes as long as a column at a million bars and 5 ns per bar less at ten. */
 const MOST_COLUMN_ROWS = 1024 * 1024;
@@ -152,7 +151,7 @@ export function prepareRun(
   control: RunControl | null = null,
 ): PreparedRun | FailedRun {
   const config = resolveConfig(task.config);
-  const planned = planCache.plan(task, config, recordsConditions);
+  const planned = planTask(task, config, recordsConditions);
   if (!planned.ok) {
     const [first] = planned.issues;
     return failure('STRATEGY_INVALID', first?.path ?? '', first?.message ?? 'The strategy is invalid.', planned.issues);

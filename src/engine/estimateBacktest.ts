@@ -1,11 +1,9 @@
 // The estimate of a backtest: what its plan takes on the bars it reads, before it is queued or run.
 import type { SeriesName } from './language/canonical/foreignSeries.ts';
-import { prepareStrategy } from './language/prepare/prepare.ts';
 import { resolveConfig } from './config.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
-import { compilePlan } from './plan/compile.ts';
 import { estimatePlan, estimateRun, type PlanEstimate } from './plan/estimate.ts';
-import { PlanCache } from './plan/planCache.ts';
+import { planTask } from './plan/planTask.ts';
 import type { BacktestTask } from './task.ts';
 
 interface BacktestEstimate {
@@ -22,28 +20,13 @@ export type EstimatedRun =
   | { readonly ok: true; readonly estimate: PlanEstimate }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
-/** Checks and estimates many runs; from its second run on, a strategy is compiled once for all values of its params. */
-export class RunEstimates {
-  readonly #plans = new PlanCache();
-
-  of(run: PlannedRun): EstimatedRun {
-    // What its orders cost is not estimated.
-    const { execution: _, ...free } = run.config;
-    const planned = this.#plans.plan(run, resolveConfig(free), true);
-    if (!planned.ok) return planned;
-    return { ok: true, estimate: estimatePlan(planned.plan, planned.strategy.maxConcurrentPositions) };
-  }
-}
-
-function estimateOnce({ strategyAst, signalGraph, settings, config }: PlannedRun): EstimatedRun {
-  const { timeframe, signalInstrument, params = {}, overrides = {} } = config;
-  const context = { timeframe, symbol: signalInstrument.symbol, ...(signalGraph && { signalGraph }) };
-  const prepared = prepareStrategy(strategyAst, settings, { params, overrides }, context);
-  if (!prepared.ok) return prepared;
-  const { strategy, pointerOf } = prepared;
-  const base = { symbol: signalInstrument.symbol, timeframe };
-  const plan = compilePlan(strategy, base, { pointerOf, slippageAtrPeriod: null, recordsConditions: true });
-  return { ok: true, estimate: estimatePlan(plan, strategy.maxConcurrentPositions) };
+/** Checks a run and estimates its plan. */
+export function estimateTask(run: PlannedRun): EstimatedRun {
+  // What its orders cost is not estimated.
+  const { execution: _, ...free } = run.config;
+  const planned = planTask(run, resolveConfig(free), true);
+  if (!planned.ok) return planned;
+  return { ok: true, estimate: estimatePlan(planned.plan, planned.strategy.maxConcurrentPositions) };
 }
 
 /**
@@ -54,6 +37,6 @@ export function estimateBacktest(
   run: PlannedRun,
   rowsOf: (series: SeriesName) => number,
 ): BacktestEstimate | undefined {
-  const estimated = estimateOnce(run);
+  const estimated = estimateTask(run);
   return estimated.ok ? estimateRun(estimated.estimate, run.config.signalInstrument.symbol, rowsOf) : undefined;
 }

@@ -69,7 +69,7 @@ export {
   type RunError,
   type StoredResult,
 } from './task.ts';
-export { estimateBacktest, RunEstimates, type EstimatedRun } from './estimateBacktest.ts';
+export { estimateBacktest, estimateTask, type EstimatedRun } from './estimateBacktest.ts';
 export { estimateRun, type PlanEstimate } from './plan/estimate.ts';
 export { explainStrategy } from './explainStrategy.ts';
 export { runBacktest } from './backtest.ts';

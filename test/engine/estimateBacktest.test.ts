@@ -1,7 +1,8 @@
 // Estimates of many runs at once: what a strategy is found to take does not depend on what was estimated before.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { RunEstimates } from '../../src/engine/estimateBacktest.ts';
+import { estimateTask } from '../../src/engine/estimateBacktest.ts';
+import { withoutAccelerators } from '../../src/engine/fast/index.ts';
 import type { Param, StrategyAst } from '../../src/engine/language/grammar/ast.ts';
 import { all, astOf, compare, entry, market, sma } from '../support/builders.ts';
 import { configOf } from '../support/runs.ts';
@@ -20,9 +21,9 @@ const cross = { kind: 'cross', op: 'cross_up', left: sma(period('length')), righ
 const ast = astOf({ entry: entry(all(cross, compare(market(), 'gt', median))) });
 const strategyAst = { ...ast, strategy: { ...ast.strategy, params: PARAMS } } as StrategyAst;
 
-const estimated = (estimates: RunEstimates, params: Record<string, number>, slippage: object = { kind: 'none' }) => {
+const estimated = (params: Record<string, number>, slippage: object = { kind: 'none' }) => {
   const config = { ...configOf(), params };
-  return estimates.of({
+  return estimateTask({
     strategyAst,
     settings: {},
     config: { ...config, execution: { ...config.execution, slippage: slippage as never } },
@@ -30,14 +31,13 @@ const estimated = (estimates: RunEstimates, params: Record<string, number>, slip
 };
 
 it('estimates a variant as it would alone', () => {
-  const estimates = new RunEstimates();
   const seen = new Set<string>();
   const value = fc.integer({ min: 1, max: 500 });
   fc.assert(
     fc.property(fc.record({ length: value, period: value, within: value }), (params) => {
-      const alone = estimated(new RunEstimates(), params);
+      const alone = withoutAccelerators(() => estimated(params));
       expect(alone.ok).toBe(true);
-      expect(estimated(estimates, params)).toEqual(alone);
+      expect(estimated(params)).toEqual(alone);
       seen.add(JSON.stringify(alone));
     }),
     { numRuns: 50 },
@@ -46,16 +46,14 @@ it('estimates a variant as it would alone', () => {
 });
 
 it('reports the issues of a variant as it would alone', () => {
-  const estimates = new RunEstimates();
   const variants: Record<string, number>[] = [{ length: 10 }, { length: 20 }, { length: 0 }, { period: 501 }];
-  for (const params of variants) expect(estimated(estimates, params)).toEqual(estimated(new RunEstimates(), params));
-  expect(estimated(estimates, { length: 0 })).toMatchObject({ ok: false, issues: [{ path: '/config/params/length' }] });
+  for (const params of variants) expect(estimated(params)).toEqual(withoutAccelerators(() => estimated(params)));
+  expect(estimated({ length: 0 })).toMatchObject({ ok: false, issues: [{ path: '/config/params/length' }] });
 });
 
 it('leaves out what orders cost', () => {
-  const estimates = new RunEstimates();
   const slippage = { kind: 'volatility_scaled', reference: 'atr_pct', multiplier: 1, atrPeriod: 20 };
-  const alone = estimated(estimates, { length: 10 });
+  const alone = estimated({ length: 10 });
   expect(alone.ok).toBe(true);
-  expect(estimated(estimates, { length: 10 }, slippage)).toEqual(alone);
+  expect(estimated({ length: 10 }, slippage)).toEqual(alone);
 });

@@ -5,11 +5,11 @@ import {
   CONFIG_EXAMPLE,
   configIssues,
   ENGINE_VERSION,
+  estimateTask,
   TIMEFRAME_MS,
   foreignSeries,
   hashWithParams,
   resolveConfig,
-  RunEstimates,
 } from '../../engine/index.ts';
 import type { BacktestConfig, EstimatedRun, PatchOperation, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { Catalog, CatalogEntry } from '../../market/catalog.ts';
@@ -50,7 +50,6 @@ export class BacktestCheck {
   readonly #asker: Asker;
   readonly #series = new Map<string, Promise<VersionOnSeries>>();
   readonly #configs = new Map<string, SharedConfig>();
-  readonly #estimates = new RunEstimates();
   readonly #estimated = new Map<string, EstimatedRun>();
 
   constructor(catalog: Catalog, asker: Asker) {
@@ -189,7 +188,7 @@ export class BacktestCheck {
     let estimated = this.#estimated.get(key);
     if (estimated === undefined) {
       const { strategyHash: _hash, ...strategy } = strategyOf(version);
-      estimated = loopShare.measure(this.#asker.workspaceId, () => this.#estimates.of({ ...strategy, config }));
+      estimated = loopShare.measure(this.#asker.workspaceId, () => estimateTask({ ...strategy, config }));
       this.#estimated.set(key, estimated);
     }
     return estimated;

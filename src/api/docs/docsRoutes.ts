@@ -33,7 +33,7 @@ export const PAGES: readonly Page[] = [
   { file: 'problems.md', title: 'Problems', about: 'Every error of the API and what to do.' },
   { file: 'operations.md', title: 'Operations', about: 'One machine or many, health, metrics, backup, limits.' },
   { file: 'architecture.md', title: 'Architecture', about: 'One backtest through the code, file by file.' },
-  { file: 'performance.md', title: 'Performance', about: 'What a backtest costs, what made it cheaper, what did not.' },
+  { file: 'performance.md', title: 'Performance', about: 'What a backtest costs, and the rules that keep it cheap.' },
 ];
 const EXAMPLES: ReadonlySet<string> = new Set(['strategy.json', 'config.json', 'sweep.json']);
 

@@ -11,7 +11,7 @@ import {
   tableFromIPC,
   tableToIPC,
 } from 'apache-arrow';
-import { allocateShared, bytesOf, knowMemory, type SharedBytes } from '../kernels/simd/sharedMemory.ts';
+import { allocateShared, bytesOf, knowMemory, type SharedBytes } from '../kernels/sharedMemory.ts';
 import { STORED_TIMEFRAMES } from './bars.ts';
 import type { Bars, Instrument, StoredTimeframe } from './bars.ts';
 

@@ -1,6 +1,6 @@
 // Resampling: coarser bars from finer ones, in UTC buckets.
 import { compensatedSum } from '../kernels/compensatedSum.ts';
-import { allocateShared } from '../kernels/simd/sharedMemory.ts';
+import { allocateShared } from '../kernels/sharedMemory.ts';
 import { TIMEFRAME_MS } from './bars.ts';
 import type { Bars, StoredTimeframe } from './bars.ts';
 

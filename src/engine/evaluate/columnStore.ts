@@ -1,6 +1,6 @@
 // The column store: computed columns, kept for the next run on the same bars, and buffers that can be reused.
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
-import { newColumn, ownsBuffer } from '../kernels/simd/ownedColumns.ts';
+import { newColumn, ownsBuffer } from '../kernels/ownedColumns.ts';
 
 type Column = ValueColumn | ConditionColumn;
 

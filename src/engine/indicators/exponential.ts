@@ -2,7 +2,6 @@
 import { length, number, real } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { runRecursion, type Recursion } from '../kernels/recursion.ts';
-import { writeParts } from '../kernels/simd/recursions.ts';
 import { wilderStable, emaStable } from './stability.ts';
 
 export const ema: IndicatorDefinition = {
@@ -122,7 +121,7 @@ function recursive(source: Float64Array, first: number, length: number, weight: 
       }
       state[at] = average;
     },
-    writeParts: writeParts('average', [source], weight, out),
+    known: { name: 'average', columns: [source], out },
   };
   runRecursion(recursion, start + 1, n);
 }

@@ -5,7 +5,6 @@ import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
 import { runRecursion, type Recursion } from '../kernels/recursion.ts';
 import { rollingMean } from '../kernels/rollingSums.ts';
-import { writeParts } from '../kernels/simd/recursions.ts';
 
 export const trueRangeIndicator: IndicatorDefinition = {
   id: 'trange',
@@ -106,7 +105,7 @@ export function averageTrueRange(
       }
       state[at] = average;
     },
-    writeParts: writeParts('averageRange', [high, low, close], weight, out),
+    known: { name: 'averageRange', columns: [high, low, close], out },
   };
   runRecursion(recursion, length + 1, n);
 }

@@ -3,7 +3,6 @@ import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
 import { runRecursion, type Recursion } from '../kernels/recursion.ts';
-import { writeParts } from '../kernels/simd/recursions.ts';
 import { rollingSum } from '../kernels/rollingSums.ts';
 import { isZeroBeside } from './talibZero.ts';
 
@@ -157,7 +156,7 @@ function smoothedStrength(
       state[at] = gain;
       state[at + 1] = size;
     },
-    writeParts: writeParts('strength', [source], share, out),
+    known: { name: 'strength', columns: [source], out },
   };
 }
 

@@ -1,14 +1,11 @@
 // Comparisons of columns, written as words of 32 rows: missing cells are NaN, for which every comparison is false.
+import { Accelerator } from './accelerator.ts';
 import { type ConditionColumn, type ValueColumn } from './column.ts';
 import { leadingOnes, NOTHING_UNKNOWN, wordCount } from './bits.ts';
 import { newKeptWords } from './sharedBuffer.ts';
-import { compareRows } from './simd/rolling.ts';
-import { simdMemory } from './simd/simdMemory.ts';
 
-/** Rows that are compared at a time. Most columns of a short run are one block, which needs no view of its own. */
-const BLOCK_ROWS = 4096;
-const BLOCK_BYTES = BLOCK_ROWS * 8;
-const BLOCK_WORDS = BLOCK_ROWS / 32;
+/** What compares faster; see `compareBlocks`. */
+export const COMPARISONS = new Accelerator<(...input: Parameters<typeof compareBlocks>) => true>();
 
 /** @param b a column, or the number on every row */
 export const greaterThan = (a: Float64Array, b: Float64Array | number, out: Uint32Array): void =>
@@ -17,6 +14,9 @@ export const greaterThan = (a: Float64Array, b: Float64Array | number, out: Uint
 export const lessThan = (a: Float64Array, b: Float64Array | number, out: Uint32Array): void =>
   compareBlocks(a, b, null, out);
 
+/** Rows per call: V8 compiles a function that is called often better than a loop that runs once. */
+const BLOCK_WORDS = 128;
+
 /** Compares both ways at once, which takes as long as one of them; null: those words are not wanted. */
 export function compareBlocks(
   a: Float64Array,
@@ -24,30 +24,34 @@ export function compareBlocks(
   greater: Uint32Array | null,
   less: Uint32Array | null,
 ): void {
-  const rows = a.length;
-  const bits = 2 * BLOCK_BYTES;
-  const { values, words } = simdMemory(bits + 2 * BLOCK_WORDS * 4);
-  if (typeof b === 'number') values.fill(b, BLOCK_ROWS, BLOCK_ROWS + Math.min(rows, BLOCK_ROWS));
-  for (let from = 0; from < rows; from += BLOCK_ROWS) {
-    const end = Math.min(rows, from + BLOCK_ROWS);
-    values.set(blockOf(a, from, end));
-    if (typeof b !== 'number') values.set(blockOf(b, from, end), BLOCK_ROWS);
-    // Eight rows at a time; some past the end are compared too.
-    compareRows(0, BLOCK_BYTES, 64 * Math.ceil((end - from) / 8), bits, bits + BLOCK_WORDS * 4);
-    if (greater !== null) readWords(words, bits / 4, greater, from, end);
-    if (less !== null) readWords(words, bits / 4 + BLOCK_WORDS, less, from, end);
+  if (COMPARISONS.current?.(a, b, greater, less)) return;
+  const words = wordCount(a.length);
+  for (let from = 0; from < words; from += BLOCK_WORDS)
+    compareWords(a, b, greater, less, from, Math.min(words, from + BLOCK_WORDS));
+}
+
+function compareWords(
+  a: Float64Array,
+  b: Float64Array | number,
+  greater: Uint32Array | null,
+  less: Uint32Array | null,
+  from: number,
+  to: number,
+): void {
+  for (let w = from; w < to; w++) {
+    const end = Math.min(a.length, (w + 1) << 5);
+    let above = 0;
+    let below = 0;
+    for (let row = w << 5; row < end; row++) {
+      const value = a[row];
+      const other = typeof b === 'number' ? b : b[row];
+      above |= +(value > other) << row;
+      below |= +(value < other) << row;
+    }
+    if (greater !== null) greater[w] = above;
+    if (less !== null) less[w] = below;
   }
 }
-
-/** Copies the words of rows `from` … `end`-1 that a block has at `at`, without the bits past the last row. */
-function readWords(words: Uint32Array, at: number, out: Uint32Array, from: number, end: number): void {
-  const first = at - from / 32;
-  for (let w = from / 32; w < wordCount(end); w++) out[w] = words[first + w];
-  if ((end & 31) !== 0) out[end >>> 5] &= (1 << (end & 31)) - 1;
-}
-
-const blockOf = (column: Float64Array, from: number, end: number): Float64Array =>
-  end - from === column.length ? column : column.subarray(from, end);
 
 // The loops below write whole words, four comparisons per step. Each replaces
 //   for (let row = 0; row < n; row++) if (Math.abs(a[row] - b[row]) <= tolerance) out[row >>> 5] |= 1 << (row & 31);

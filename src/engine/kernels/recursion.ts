@@ -1,7 +1,5 @@
-// Recursions: kernels that carry numbers from row to row, so that each row waits for the one before it. Four parts of a
-// long column are computed at once, all but the first from a guessed state. The error of a guess decays until rounding
-// drops its last bit, and from then on the numbers are the same, bit for bit. The rows before that are computed again.
-import { PARTS, type WriteParts } from './simd/recursions.ts';
+// Recursions: kernels that carry numbers from row to row, so that each row waits for the one before it.
+import { Accelerator } from './accelerator.ts';
 
 export interface Recursion {
   /** The state before the first row: the numbers that are carried. */
@@ -10,78 +8,33 @@ export interface Recursion {
   readonly weight: number;
   /** Writes rows from … end-1. The state before them is at cell `at`, and the state after them replaces it. */
   run(state: Float64Array, at: number, from: number, end: number): void;
-  /** Writes several parts at once, with the same bits. Absent where that gains nothing. */
-  readonly writeParts?: WriteParts;
+  /** What an accelerator knows it by; absent: none can compute it. */
+  readonly known?: KnownRecursion;
 }
 
 /**
- * A difference shrinks by a factor of e in 1/weight rows, and by a factor of 2^92 in 64 times as many. A double has 53
- * bits; states that differ only in the last one are equal about 1/weight rows later.
+ * The recursion of these columns: `average` of a source; `averageRange` of high, low and close; `strength`, whose state
+ * is two numbers, of a source. It may read one row before the first.
  */
-const WARM_UP = 64;
-/** A part has at least this many times the rows of its warm-up. */
-const LEAST_SHARE = 4;
+export interface KnownRecursion {
+  readonly name: 'average' | 'averageRange' | 'strength';
+  readonly columns: readonly Float64Array[];
+  readonly out: Float64Array;
+}
+
+/** What writes the rows of some recursions faster, with the same bits. */
+export const RECURSIONS = new Accelerator<(recursion: Recursion, first: number, n: number) => true | null>();
+
 /** Rows per call: V8 compiles a function that is called often better than a loop that runs once. */
 const CHUNK = 4096;
 
-/** Writes the rows first … n-1. No output may be an input: rows of the later parts are written more than once. */
+/** Writes the rows first … n-1. No output may be an input: an accelerator may write rows more than once. */
 export function runRecursion(recursion: Recursion, first: number, n: number): void {
-  const { seed, weight, writeParts } = recursion;
-  const apart = 2 * Math.floor((n - first) / (2 * PARTS));
-  const warmUp = Math.ceil(WARM_UP / weight);
-  if (writeParts !== undefined && apart >= LEAST_SHARE * warmUp)
-    runParts(recursion, writeParts, first, n, apart, warmUp);
-  else runChunks(recursion, Float64Array.of(...seed), 0, first, n);
+  if (RECURSIONS.current?.(recursion, first, n)) return;
+  runChunks(recursion, Float64Array.of(...recursion.seed), 0, first, n);
 }
 
-/** Each part has `apart` rows. Its first state is guessed: the one that the `warmUp` rows before it lead to. */
-function runParts(
-  recursion: Recursion,
-  writeParts: WriteParts,
-  first: number,
-  n: number,
-  apart: number,
-  warmUp: number,
-): void {
-  const { seed } = recursion;
-  const size = seed.length;
-  const state = Float64Array.of(...seed, ...seed, ...seed, ...seed);
-  const startOf = (part: number): number => first + part * apart;
-  for (let part = 1; part < PARTS; part++)
-    runChunks(recursion, state, part * size, startOf(part) - warmUp, startOf(part));
-  const guesses = state.slice();
-  const rows = CHUNK / PARTS;
-  for (let row = first; row < startOf(1); row += rows) writeParts(state, row, Math.min(startOf(1), row + rows), apart);
-  for (let part = 1; part < PARTS; part++) {
-    const reached = state.slice((part - 1) * size, part * size);
-    const guess = guesses.slice(part * size, (part + 1) * size);
-    // States that still differ after a warm-up may differ forever: an overflow never decays.
-    const limit = startOf(part) + warmUp;
-    if (!rewriteUntilEqual(recursion, reached, guess, startOf(part), limit))
-      return runChunks(recursion, reached, 0, limit, n);
-  }
-  runChunks(recursion, state, (PARTS - 1) * size, startOf(PARTS), n);
-}
-
-function runChunks(recursion: Recursion, states: Float64Array, at: number, from: number, end: number): void {
+/** Writes rows from … end-1 with the state at cell `at` of `states`. */
+export function runChunks(recursion: Recursion, states: Float64Array, at: number, from: number, end: number): void {
   for (let row = from; row < end; row += CHUNK) recursion.run(states, at, row, Math.min(end, row + CHUNK));
-}
-
-/**
- * Writes the first rows of a part again, from the state that the part before has reached, until that state equals the
- * one that was guessed for the part. False: at row `end` they still differ.
- */
-function rewriteUntilEqual(
-  recursion: Recursion,
-  reached: Float64Array,
-  guess: Float64Array,
-  from: number,
-  end: number,
-): boolean {
-  for (let row = from; row < end; row++) {
-    if (reached.every((number, index) => Object.is(number, guess[index]))) return true;
-    recursion.run(guess, 0, row, row + 1);
-    recursion.run(reached, 0, row, row + 1);
-  }
-  return false;
 }

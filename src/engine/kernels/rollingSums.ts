@@ -1,16 +1,20 @@
-// Exact sums over a moving window, for means that are compared with prices: a SIMD kernel, and a TypeScript loop over
-// one segment of rows that gives the same bits and serves windows of unusual length.
-import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overSegments, segmentEnd } from './segments.ts';
+// Exact sums over a moving window, for means that are compared with prices.
+import { Accelerator } from './accelerator.ts';
+import { segmentEnd } from './segments.ts';
 
-const NUMBER_BYTES = 8;
+type Write = (source: Float64Array, first: number, length: number, out: Float64Array) => true | null;
+
+/** What writes `rollingSum` faster. */
+export const SUMS = new Accelerator<Write>();
+/** What writes `rollingMean` faster. */
+export const MEANS = new Accelerator<Write>();
 
 /**
  * out[row] = Σ source[row-length+1 … row], rows first+length-1 … n-1, rounded once. The running sum is kept as an
  * unevaluated pair high + low (Knuth's TwoSum), which loses nothing for values of similar size.
  */
 export function rollingSum(source: Float64Array, first: number, length: number, out: Float64Array): void {
-  if (length > MAX_BLOCK_LENGTH) return longSums(source, first, length, 1, out);
-  overSegments(source, first, length, [out], exactSums(length, 1));
+  if (!SUMS.current?.(source, first, length, out)) sums(source, first, length, 1, out);
 }
 
 /**
@@ -24,49 +28,13 @@ export function rollingMean(source: Float64Array, first: number, length: number,
     for (let row = first; row < source.length; row++) out[row] = source[row];
     return;
   }
-  if (length > MAX_BLOCK_LENGTH) {
-    longSums(source, first, length, length, out);
-    writeFlat(source, first, source.length, length, out, 0);
-    return;
-  }
-  overSegments(source, first, length, [out], {
-    ...exactSums(length, length),
-    finish: (block) => writeFlatBlock(block, length),
-  });
+  if (MEANS.current?.(source, first, length, out)) return;
+  sums(source, first, length, length, out);
+  writeFlat(source, first, source.length, length, out, 0);
 }
 
-/**
- * Two segments of exact sums over a divisor.
- *
- * In most segments of prices, all values are positive and none is more than twice another. Then the difference of two
- * values is exact (Sterbenz) and smaller than the sum, so that the rounding error of the sum takes two subtractions
- * (Dekker's FastTwoSum) instead of twelve: the same bits in half the time. Only the end of a segment shows whether its
- * values were like that. When they were not, the next segments of the block are not tried.
- */
-export function exactSums(length: number, divisor: number): BlockKernel {
-  // The sum of one value is no larger than its change.
-  const isTried = length > 1;
-  const window = length * NUMBER_BYTES;
-  return {
-    pair({ address, targets }, a, b, toA, toB, rowsA, rowsB) {
-      const { kernels, cell } = targets[0];
-      const [inA, inB] = [address + a * NUMBER_BYTES, address + b * NUMBER_BYTES];
-      const [outA, outB] = [(cell + toA) * NUMBER_BYTES, (cell + toB) * NUMBER_BYTES];
-      const size = Math.max(rowsA, rowsB) * NUMBER_BYTES;
-      if (isTried && kernels.tightSums(inA, inB, outA, outB, window, size, divisor) === 1) return;
-      kernels.sums(inA, inB, outA, outB, window, size, divisor);
-    },
-    pairs({ address, targets }, at, interval, count) {
-      const { kernels, cell } = targets[0];
-      const size = interval * NUMBER_BYTES;
-      const [from, to] = [address + at * NUMBER_BYTES, (cell + at) * NUMBER_BYTES];
-      kernels.pairsOfSums(from, to, window, size, count, divisor, Number(isTried));
-    },
-  };
-}
-
-/** Runs `sumSegment` over a whole column, for windows that are too long for blocks. */
-function longSums(source: Float64Array, first: number, length: number, divisor: number, out: Float64Array): void {
+/** Runs `sumSegment` over a whole column. */
+function sums(source: Float64Array, first: number, length: number, divisor: number, out: Float64Array): void {
   const n = source.length;
   for (let row = first + length - 1; row < n; row = segmentEnd(row, length, n))
     sumSegment(source, row, segmentEnd(row, length, n), length, divisor, out);
@@ -112,7 +80,7 @@ export function sumSegment(
  * `out`. Only rows `stride` apart are compared, each with the row `length - stride` after it: every window holds one
  * such pair.
  */
-function writeFlat(
+export function writeFlat(
   source: Float64Array,
   from: number,
   end: number,
@@ -135,14 +103,4 @@ function writeFlat(
 }
 
 /** Where prices are coarse, neighboring rows are often equal, but rows far from each other rarely are. */
-const apartOf = (length: number): number => (length < 8 ? 1 : length >> 2);
-
-/** `writeFlat` for a block of means, which are the first of its columns of results. */
-export function writeFlatBlock({ source, from, end, address, targets }: Block, length: number): void {
-  const apart = apartOf(length);
-  const { kernels, values, cell } = targets[0];
-  const last = address + (end - from - apart) * NUMBER_BYTES;
-  // Most blocks have no such window, which a kernel finds out in a fifth of the time.
-  if (kernels.mayBeFlat(address, last, apart * NUMBER_BYTES, (length - apart) * NUMBER_BYTES) !== 0)
-    writeFlat(source, from, end, length, values, cell - (from + length - 1));
-}
+export const apartOf = (length: number): number => (length < 8 ? 1 : length >> 2);

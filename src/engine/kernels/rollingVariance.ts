@@ -1,11 +1,14 @@
-// Variances over a moving window, from sums that restart at fixed rows, and bands around its mean: a SIMD kernel, and a
-// TypeScript loop over one segment of rows that gives the same bits and serves windows of unusual length and rows that
-// have lost digits.
-import { exactSums, rollingMean, writeFlatBlock } from './rollingSums.ts';
-import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overSegments, segmentEnd } from './segments.ts';
-import { drawBands } from './simd/bands.ts';
+// Variances over a moving window, from sums that restart at fixed rows, and bands around its mean.
+import { Accelerator } from './accelerator.ts';
+import { rollingMean } from './rollingSums.ts';
+import { segmentEnd } from './segments.ts';
 
-const NUMBER_BYTES = 8;
+/** What writes `rollingVariance` faster. */
+export const VARIANCES = new Accelerator<
+  (source: Float64Array, first: number, length: number, out: Float64Array, ddof: number) => true | null
+>();
+/** What writes `rollingBands` faster. */
+export const BANDS = new Accelerator<(...input: Parameters<typeof rollingBands>) => true | null>();
 
 /**
  * out[row] = the variance of source[row-length+1 … row] with divisor length - ddof, never negative and exactly 0 for
@@ -20,7 +23,7 @@ export function rollingVariance(
   out: Float64Array,
   ddof = 0,
 ): void {
-  if (length <= MAX_BLOCK_LENGTH) return overSegments(source, first, length, [out], variances(length, ddof));
+  if (VARIANCES.current?.(source, first, length, out, ddof)) return;
   const n = source.length;
   for (let row = first + length - 1; row < n; row = segmentEnd(row, length, n))
     varianceSegment(source, row, segmentEnd(row, length, n), length, ddof, out, 0);
@@ -41,83 +44,14 @@ export function rollingBands(
   middle: Float64Array,
   lower: Float64Array,
 ): void {
-  if (length > MAX_BLOCK_LENGTH) {
-    rollingMean(source, first, length, middle);
-    rollingVariance(source, first, length, upper, ddof);
-    for (let row = first + length - 1; row < source.length; row++) {
-      const deviation = Math.sqrt(upper[row]);
-      upper[row] = middle[row] + deviation * up;
-      lower[row] = middle[row] - deviation * down;
-    }
-    return;
+  if (BANDS.current?.(source, first, length, ddof, up, down, upper, middle, lower)) return;
+  rollingMean(source, first, length, middle);
+  rollingVariance(source, first, length, upper, ddof);
+  for (let row = first + length - 1; row < source.length; row++) {
+    const deviation = Math.sqrt(upper[row]);
+    upper[row] = middle[row] + deviation * up;
+    lower[row] = middle[row] - deviation * down;
   }
-  const means = exactSums(length, length);
-  const spreads = variances(length, ddof, 1);
-  overSegments(source, first, length, [middle, upper, lower], {
-    pair(block, a, b, toA, toB, rowsA, rowsB) {
-      means.pair(block, a, b, toA, toB, rowsA, rowsB);
-      spreads.pair(block, a, b, toA, toB, rowsA, rowsB);
-    },
-    pairs(block, at, interval, count) {
-      means.pairs(block, at, interval, count);
-      spreads.pairs(block, at, interval, count);
-    },
-    finish(block) {
-      writeFlatBlock(block, length);
-      drawBands(block.targets, block.rows, up, down);
-    },
-  });
-}
-
-/**
- * Two segments of variances, written to the target at `index`. A segment whose sums have lost digits is computed again,
- * row by row.
- */
-function variances(length: number, ddof: number, index = 0): BlockKernel {
-  const inverse = 1 / length;
-  const correction = length / (length - ddof);
-  const again = ({ source, from, targets }: Block, at: number, to: number, rows: number): void => {
-    const { values, cell } = targets[index];
-    const row = from + at + length - 1;
-    varianceSegment(source, row, row + rows, length, ddof, values, cell + to - row);
-  };
-  return {
-    pair(block, a, b, toA, toB, rowsA, rowsB) {
-      const { address, targets } = block;
-      const { kernels, cell } = targets[index];
-      const lost = kernels.variances(
-        address + a * NUMBER_BYTES,
-        address + b * NUMBER_BYTES,
-        (cell + toA) * NUMBER_BYTES,
-        (cell + toB) * NUMBER_BYTES,
-        length * NUMBER_BYTES,
-        Math.max(rowsA, rowsB) * NUMBER_BYTES,
-        inverse,
-        correction,
-      );
-      if (lost & 1) again(block, a, toA, rowsA);
-      if (lost & 2 && b !== a) again(block, b, toB, rowsB);
-    },
-    pairs(block, at, interval, count) {
-      const { address, targets } = block;
-      const { kernels, cell } = targets[index];
-      const lost = kernels.pairsOfVariances(
-        address + at * NUMBER_BYTES,
-        (cell + at) * NUMBER_BYTES,
-        length * NUMBER_BYTES,
-        interval * NUMBER_BYTES,
-        count,
-        inverse,
-        correction,
-      );
-      if (lost === 0) return;
-      for (let pair = 0; pair < count; pair++) {
-        const [a, b] = [at + pair * interval, at + (count + pair) * interval];
-        if ((lost >>> (2 * pair)) & 1) again(block, a, a, interval);
-        if ((lost >>> (2 * pair)) & 2) again(block, b, b, interval);
-      }
-    },
-  };
 }
 
 /** out[row + shift] = the variance of the window, for the rows of one segment. */

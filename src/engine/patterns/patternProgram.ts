@@ -1,9 +1,9 @@
 // Patterns as a program: the conditions of one or several patterns, each computed once, a block of rows at a time. A
 // condition about candles further back is the same condition, read as many rows later.
 import { wordCount } from '../kernels/bits.ts';
-import { simdMemory } from '../kernels/simd/simdMemory.ts';
-import { encodeSteps, FREE, KEPT_BYTES, runSteps, type SimdStep } from '../kernels/simd/steps.ts';
+import { simdMemory } from '../kernels/simdMemory.ts';
 import type { Condition, Field, PriceColumns, Value } from './candles.ts';
+import { encodeSteps, FREE, KEPT_BYTES, runSteps, type ProgramStep } from './programSteps.ts';
 
 /** Rows of a block. A pattern has about ten columns, which stay in the nearest cache at this size. */
 const BLOCK = 512;
@@ -29,9 +29,9 @@ const VALUE_OPERATIONS = {
 /** The steps of some patterns. Equal sub-expressions, at whatever distance, are one step. */
 export class PatternProgram {
   /** What means are made of, the means, and the rest, so that means can be computed together. */
-  readonly #steps: readonly [parts: SimdStep[], means: SimdStep[], rest: SimdStep[]] = [[], [], []];
+  readonly #steps: readonly [parts: ProgramStep[], means: ProgramStep[], rest: ProgramStep[]] = [[], [], []];
   /** The last rows of each slot move in front of it, when the block is done. */
-  readonly #keeps: SimdStep[] = [];
+  readonly #keeps: ProgramStep[] = [];
   readonly #fields: { readonly field: Field; readonly slot: number }[] = [];
   readonly #slots = new Map<string, number>();
   readonly #outputs: Place[] = [];
@@ -163,7 +163,7 @@ export class PatternProgram {
   }
 
   /** The slot that these steps write, one after the other; of equal steps there is one. */
-  #slot(blockBytes: number, reads: readonly number[], ...steps: readonly Omit<SimdStep, 'out'>[]): number {
+  #slot(blockBytes: number, reads: readonly number[], ...steps: readonly Omit<ProgramStep, 'out'>[]): number {
     const key = JSON.stringify(steps);
     const known = this.#slots.get(key);
     if (known !== undefined) return known;
@@ -184,7 +184,7 @@ export class PatternProgram {
 }
 
 /** Means two at a time, and the last alone. */
-const inTwos = (means: readonly SimdStep[]): SimdStep[] =>
+const inTwos = (means: readonly ProgramStep[]): ProgramStep[] =>
   means.map((mean, index) => (index % 2 === 0 && index + 1 < means.length ? { ...mean, op: 'twoMeans' } : mean));
 
 /** Where the block of a slot is in the memory of the kernels. */

@@ -1,11 +1,9 @@
 // Signs: when a pattern is there, and what was found in a block of rows, as values or as words of bits.
 import { wordCount } from '../kernels/bits.ts';
-import { memoryUnderOwned } from '../kernels/simd/ownedColumns.ts';
-import { signKernels } from '../kernels/simd/signValues.ts';
-import { kernelMemory, simdMemory } from '../kernels/simd/simdMemory.ts';
-import { SIGN_VALUES, SIGNS } from '../kernels/simd/steps.ts';
+import { Accelerator } from '../kernels/accelerator.ts';
 import type { Condition } from './candles.ts';
 import type { PatternProgram } from './patternProgram.ts';
+import { SIGNS } from './programSteps.ts';
 
 /** When a pattern is there: every condition of `when`, and every condition of one side. */
 export interface PatternSigns {
@@ -64,6 +62,12 @@ function addBits(bits: number, row: number, to: Uint32Array): void {
   if (shift !== 0 && bits >>> (32 - shift) !== 0) to[at + 1] |= bits >>> (32 - shift);
 }
 
+/**
+ * What writes the values of rows `from` … `end`-1 of a block that begins with row `start`. The bits of the block are at
+ * SIGNS in the memory of the kernels.
+ */
+export const VALUES = new Accelerator<(out: PatternValues, start: number, from: number, end: number) => true>();
+
 const [BULLISH, BEARISH, TIED] = [SIGNS.bullish / 4, SIGNS.bearish / 4, SIGNS.tied / 4];
 
 /** The values of a block, of rows from `first` on. */
@@ -86,30 +90,14 @@ export function writeValues(
     out.fill(0, from, end);
     return;
   }
-  // In place, nothing but these rows can be written: all of them, and a whole number of what is written at once.
-  const isWhole = from === start && (end - start) % ROWS_AT_ONCE === 0;
-  const memory = isWhole ? memoryUnderOwned(out) : undefined;
-  if (memory !== undefined) {
-    const kernels = signKernels(memory);
-    const write = out instanceof Int32Array ? kernels.integers : kernels.doubles;
-    write(out.byteOffset + start * out.BYTES_PER_ELEMENT, (end - start) / 8);
-    return;
+  if (VALUES.current?.(out, start, from, end)) return;
+  for (let row = from; row < end; row++) {
+    const word = (row - start) >>> 5;
+    const bit = (row - start) & 31;
+    const side = ((words[BULLISH + word] >>> bit) & 1) - ((words[BEARISH + word] >>> bit) & 1);
+    out[row] = side * ((words[TIED + word] >>> bit) & 1 ? 80 : 100);
   }
-  const kernels = signKernels(kernelMemory);
-  const write = out instanceof Int32Array ? kernels.integers : kernels.doubles;
-  write(SIGN_VALUES, 4 * count);
-  copyOut(from - start, end - start, out, from);
 }
-
-/** Copies the values of a block, from its row `first` to `end` - 1, out of the memory of the kernels. */
-function copyOut(first: number, end: number, out: PatternValues, row: number): void {
-  const { integers, values } = simdMemory(0);
-  const at = SIGN_VALUES / out.BYTES_PER_ELEMENT;
-  out.set((out instanceof Int32Array ? integers : values).subarray(at + first, at + end), row);
-}
-
-/** How many rows the kernels that make values of bits write at once. */
-const ROWS_AT_ONCE = 16;
 
 function gatherSigns(
   program: PatternProgram,

@@ -1,8 +1,8 @@
 // A detail as bytes. Its lists, which would be two thirds of its text, are stored as numbers next to the text, and so
 // are the numbers within the text and the hashes. The text that is left is the same for most results of a strategy.
-import { numbersApart, numbersTogether } from '../kernels/simd/digits.ts';
 import { finiteOrNull } from '../report/conditionStatistics.ts';
 import { monthRows } from '../report/months.ts';
+import { numbersApart, numbersTogether } from '../report/splitText.ts';
 import type { ResultSeries } from '../report/writtenResult.ts';
 import type { Reproducibility } from '../task.ts';
 import { Changes, changesOf } from './changes.ts';

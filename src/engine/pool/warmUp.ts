@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { encodeSnapshot, type Snapshot, type SnapshotAbout } from '../bars/arrow.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
-import { allocateShared, bytesOf } from '../kernels/simd/sharedMemory.ts';
+import { allocateShared, bytesOf } from '../kernels/sharedMemory.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { BacktestTask } from '../task.ts';
 import type { PoolBatch, PoolRun } from './messages.ts';

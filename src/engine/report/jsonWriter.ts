@@ -1,9 +1,6 @@
-// JSON with many numbers, piece by piece: texts that are written often are kept as bytes, and a kernel writes the
-// numbers between them.
+// JSON with many numbers, piece by piece: texts that are written often are kept as bytes.
+import { Accelerator } from '../kernels/accelerator.ts';
 import { newBytes } from '../kernels/sharedBuffer.ts';
-import { keptText, NO_NUMBER, numbersWithin, TEXTS_AT, WrittenText } from '../kernels/simd/decimals.ts';
-
-export type { WrittenText };
 
 /** A part of a text; bytes are UTF-8. */
 export type JsonPiece = string | Uint8Array;
@@ -11,8 +8,67 @@ export type JsonPiece = string | Uint8Array;
 /** Longer lists are rare; their memory is not kept. */
 const MOST_KEPT = 16_384;
 
-/** JSON that is the same in all results, kept for good. */
-export const constantJson = (json: string): WrittenText => keptText(json);
+/** Where a text begins and ends: kept texts from KEPT_AT on, those of one JSON text from TEXTS_AT on. */
+export class WrittenText {
+  readonly from: number;
+  readonly end: number;
+
+  constructor(from: number, end: number) {
+    this.from = from;
+    this.end = end;
+  }
+}
+/** What lies before is the accelerator's. */
+export const KEPT_AT = 9_872;
+export const TEXTS_AT = 2 ** 15;
+/** A flag in the place where a text begins: no number follows it. */
+export const NO_NUMBER = 0x8000_0000;
+
+/** Everything that makes up one JSON text. */
+export interface JsonPieces {
+  /** The kept texts, at their addresses. */
+  readonly kept: Uint8Array;
+  /** The other texts, from TEXTS_AT on. */
+  readonly texts: Uint8Array;
+  /** Where each text begins and ends, with NO_NUMBER where no number follows it. */
+  readonly places: Uint32Array;
+  readonly values: Float64Array;
+  /** The bytes of all texts, each counted as often as it is written. */
+  readonly length: number;
+}
+
+/** Writes the texts, each followed by its number, in UTF-8; the bytes are valid until the next call. */
+export const DECIMALS = new Accelerator<(pieces: JsonPieces) => Uint8Array>();
+
+const keptTexts = Buffer.alloc(TEXTS_AT);
+let keptEnd = KEPT_AT;
+
+/** JSON that is the same in all results, kept for good: there is no room for texts that depend on a run. */
+export function constantJson(json: string): WrittenText {
+  const from = keptEnd;
+  if (from + Buffer.byteLength(json) > TEXTS_AT) throw new Error('There is no room for another text.');
+  keptEnd += keptTexts.write(json, from);
+  return new WrittenText(from, keptEnd);
+}
+
+/** The longest number that JSON.stringify writes has 25 characters. */
+const NUMBER_BYTES = 25;
+
+/** Writes the texts, each followed by its number: null where that is not finite. */
+export function writePieces({ kept, texts, places, values, length }: JsonPieces): Uint8Array {
+  const out = Buffer.alloc(length + NUMBER_BYTES * values.length);
+  let end = 0;
+  let number = 0;
+  for (let at = 0; at < places.length; at += 2) {
+    const from = places[at] & ~NO_NUMBER;
+    const [source, shift] = from < TEXTS_AT ? [kept, 0] : [texts, TEXTS_AT];
+    const text = source.subarray(from - shift, places[at + 1] - shift);
+    out.set(text, end);
+    end += text.length;
+    if (places[at] < NO_NUMBER) end += out.write(JSON.stringify(values[number++]), end);
+  }
+  return out.subarray(0, end);
+}
 
 /** Writes one text after the other, with the same buffers. */
 export class JsonWriter {
@@ -77,9 +133,13 @@ export class JsonWriter {
 
   /** The whole text in UTF-8. */
   bytes(): Uint8Array {
-    const texts = this.#texts.subarray(0, this.#textsLength);
-    const places = this.#places.subarray(0, this.#placesLength);
-    const written = numbersWithin(texts, places, this.#numbers.subarray(0, this.#numberCount), this.#length);
+    const written = (DECIMALS.current ?? writePieces)({
+      kept: keptTexts.subarray(0, keptEnd),
+      texts: this.#texts.subarray(0, this.#textsLength),
+      places: this.#places.subarray(0, this.#placesLength),
+      values: this.#numbers.subarray(0, this.#numberCount),
+      length: this.#length,
+    });
     const bytes = newBytes(written.length);
     bytes.set(written);
     this.begin();

@@ -4,15 +4,15 @@ import { contradictionsOf } from '../bars/contradictions.ts';
 import { priceBlocksOf } from '../bars/priceBlocks.ts';
 import type { AmbiguityFallback } from '../config.ts';
 import type { EntryRule, RiskRules, Stateful, ValueSource } from '../evaluate/tradingRules.ts';
+import { Accelerator } from '../kernels/accelerator.ts';
 import { wordCount } from '../kernels/bits.ts';
-import { kernelsUnder } from '../kernels/simd/inPlace.ts';
 import { createFeeSchedule, createSlippage } from './costs.ts';
 import type { Decision } from './instant.ts';
 import { createLedger } from './ledger.ts';
 import { Marks } from './marks.ts';
 import { DueExits, NO_LEVELS, readsAtSignal } from './orders.ts';
-import { roundTripsOf } from './roundTrips.ts';
-import type { BarCount, RecordedHistory, Run } from './run.ts';
+import { rowScans } from './rowScan.ts';
+import type { BarCount, PlayTrades, RecordedHistory, Run } from './run.ts';
 import type { ResultReads, Scratch, SimulationInput } from './simulation.ts';
 import type { SizingContext } from './sizing.ts';
 import { StateReader } from './state.ts';
@@ -22,6 +22,11 @@ import { TradeLog } from './tradeLog.ts';
 import { Watch } from './watch.ts';
 
 const EVERYTHING: ResultReads = { marks: null, extremes: true, trades: true, blocked: true };
+
+/** What plays the trades of some strategies in place of the general loop. */
+export const TRADES = new Accelerator<
+  (input: SimulationInput, exits: Run['exits'], children: Run['children']) => PlayTrades | null
+>();
 
 /**
  * @param policy decides the bars that finer bars leave undecided
@@ -114,8 +119,8 @@ function newRun(
     readsState: history.length > 0,
     hasLevels: hasLevels(input.risk),
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
-    kernels: kernelsUnder(bars.high, bars.low),
-    roundTrips: roundTripsOf(input, exits, children),
+    scans: rowScans(bars.high, bars.low),
+    playTrades: TRADES.current?.(input, exits, children) ?? null,
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,
     nextPositionId: 1,

@@ -1,9 +1,9 @@
 // Held rows: bars in which no level of an open position is touched. They are passed in one loop, which keeps only the
 // extremes of their prices.
 import { firstOutside, highestOf, lowestOf, type PriceBlocks } from '../bars/priceBlocks.ts';
-import { ABOVE, BELOW, BEST, FACTOR, OFFSET, PEAK, scanState, WORST } from '../kernels/simd/inPlace.ts';
 import { adverseLevel } from './margin.ts';
 import { tightenStop, type Position } from './position.ts';
+import { ABOVE, BELOW, BEST, FACTOR, OFFSET, PEAK, scanState, WORST } from './rowScan.ts';
 import type { Run } from './run.ts';
 
 /** Passes one position through the rows in which nothing is touched, and marks them. @returns the row after them */
@@ -36,7 +36,7 @@ export function skipSeveral(run: Run, from: number, limit: number): number {
   scanState[BELOW] = below;
   scanState[BEST] = -Infinity;
   scanState[WORST] = Infinity;
-  const row = passRows(run, positions[0].side, from, limit);
+  const row = run.scans.passRows(positions[0].side, from, limit);
   run.marks.held(from, row, run.ledger);
   for (const position of positions) {
     position.peak = Math.max(position.peak, scanState[BEST]);
@@ -52,7 +52,7 @@ export function trail(run: Run, position: Position, from: number, limit: number)
   scanState[PEAK] = position.peak;
   scanState[FACTOR] = position.trailFactor;
   scanState[OFFSET] = position.trailOffset;
-  const row = trailRows(run, position.side, from, limit);
+  const row = run.scans.trailRows(position.side, from, limit);
   position.best = scanState[BEST];
   position.peak = scanState[PEAK];
   position.trough = scanState[WORST];
@@ -66,7 +66,7 @@ function pass(run: Run, position: Position, from: number, limit: number): number
   // follow such a high.
   scanState[BEST] = position.best;
   scanState[WORST] = position.trough;
-  const row = passRows(run, position.side, from, limit);
+  const row = run.scans.passRows(position.side, from, limit);
   position.best = scanState[BEST];
   if (position.best > position.peak) position.peak = position.best;
   position.trough = scanState[WORST];
@@ -90,69 +90,5 @@ function passBlocks(run: Run, blocks: PriceBlocks, position: Position, from: num
     position.trough = -highestOf(blocks, from, row, -position.trough);
   }
   if (position.best > position.peak) position.peak = position.best;
-  return row;
-}
-
-/**
- * The first row of [from, limit) that reaches ABOVE or BELOW of `scanState`, or `limit`. BEST and WORST become the
- * extremes of the rows before it. The loop computes what the kernel does, for prices that the kernel cannot read.
- */
-export function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: number): number {
-  const favorable = side > 0 ? bars.high : bars.low;
-  const contrary = side > 0 ? bars.low : bars.high;
-  if (kernels !== null) {
-    const high = favorable.byteOffset + 8 * from;
-    const low = contrary.byteOffset + 8 * from;
-    return from + kernels.passRows(high, low, limit - from, signOf(side));
-  }
-  const above = scanState[ABOVE];
-  const below = scanState[BELOW];
-  let best = scanState[BEST];
-  let worst = scanState[WORST];
-  let row = from;
-  for (; row < limit; row++) {
-    const highest = side * favorable[row];
-    const lowest = side * contrary[row];
-    if (highest >= above || lowest <= below) break;
-    if (highest > best) best = highest;
-    if (lowest < worst) worst = lowest;
-  }
-  scanState[BEST] = best;
-  scanState[WORST] = worst;
-  return row;
-}
-
-/** The sign of this zero tells the kernels whether to negate prices. */
-const signOf = (side: 1 | -1): number => (side > 0 ? 0 : -0);
-
-/** Like `passRows`, with a stop that follows BEST as `trailingLevel` does. PEAK becomes the highest price seen. */
-function trailRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: number): number {
-  const favorable = side > 0 ? bars.high : bars.low;
-  const contrary = side > 0 ? bars.low : bars.high;
-  if (kernels !== null) {
-    const high = favorable.byteOffset + 8 * from;
-    const low = contrary.byteOffset + 8 * from;
-    return from + kernels.trailRows(high, low, limit - from, signOf(side));
-  }
-  const above = scanState[ABOVE];
-  const below = scanState[BELOW];
-  const factor = scanState[FACTOR];
-  const offset = scanState[OFFSET];
-  let best = scanState[BEST];
-  let peak = scanState[PEAK];
-  let worst = scanState[WORST];
-  let row = from;
-  for (; row < limit; row++) {
-    const highest = side * favorable[row];
-    const lowest = side * contrary[row];
-    const reached = highest > best ? highest : best;
-    if (highest >= above || lowest <= below || lowest <= reached * factor - offset) break;
-    best = reached;
-    if (highest > peak) peak = highest;
-    if (lowest < worst) worst = lowest;
-  }
-  scanState[BEST] = best;
-  scanState[PEAK] = peak;
-  scanState[WORST] = worst;
   return row;
 }

@@ -172,7 +172,7 @@ export function resetPosition(position: Position, id: number, side: 1 | -1, pric
 }
 
 /**
- * The trailing stop after `best` (signed); -Infinity before its activation. `trailRows` in heldRows.ts repeats
+ * The trailing stop after `best` (signed); -Infinity before its activation. `trailRows` in rowScan.ts repeats
  * this in its loop.
  */
 const trailingLevel = (position: Position, best: number): number =>

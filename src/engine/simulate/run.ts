@@ -1,6 +1,5 @@
 // A run: everything one simulation holds while it goes from bar to bar.
 import type { Bars } from '../bars/bars.ts';
-import type { InPlaceKernels } from '../kernels/simd/inPlace.ts';
 import type { AmbiguityFallback } from '../config.ts';
 import type { PriceBlocks } from '../bars/priceBlocks.ts';
 import type { FeeSchedule, SlippageModel } from './costs.ts';
@@ -12,10 +11,10 @@ import type { Position } from './position.ts';
 import type { OrderRecord, RejectionReason, ResultReads, SimulationInput } from './simulation.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory } from '../evaluate/tradingRules.ts';
 import type { StateReader } from './state.ts';
+import type { RowScans } from './rowScan.ts';
 import type { StreamedMarks } from './streamedMarks.ts';
 import type { TradeLog } from './tradeLog.ts';
 import type { SizingContext } from './sizing.ts';
-import type { RoundTrips } from './roundTrips.ts';
 import type { Watch } from './watch.ts';
 
 /** Bars counted once each, whatever the number of positions in them: the last row counted, and how many. */
@@ -34,6 +33,13 @@ export interface RecordedHistory {
    */
   readonly view: 'entries' | null;
 }
+
+/**
+ * Plays trades one after the other until one ends at `until` or later, or at the last close. Nothing is open at `from`,
+ * and all rows of a trade lie before `limit`. Returns the row at which the general loop goes on, with nothing open or
+ * due; `from` when the next trade is not one that it can play.
+ */
+export type PlayTrades = (run: Run, from: number, until: number, limit: number) => number;
 
 export interface Run {
   readonly input: SimulationInput;
@@ -93,10 +99,9 @@ export interface Run {
   readonly hasLevels: boolean;
   /** The extremes of blocks of bars, to skip blocks in which nothing is touched; null: bars are read one by one. */
   readonly blocks: PriceBlocks | null;
-  /** The kernels that skip bars; null: the prices do not lie in shared memory. */
-  readonly kernels: InPlaceKernels | null;
+  readonly scans: RowScans;
   /** null: the general loop plays everything. */
-  readonly roundTrips: RoundTrips | null;
+  readonly playTrades: PlayTrades | null;
   readonly orders: OrderRecord[] | null;
   nextOrderId: number;
   nextPositionId: number;

@@ -13,7 +13,6 @@ import { Prefetch } from './prefetch.ts';
 import { GatheredResult } from './collectResult.ts';
 import { createRun } from './createRun.ts';
 import { atClose, type Run } from './run.ts';
-import { playRoundTrips } from './playRoundTrips.ts';
 import { countSkippedSignals, readClose } from './signals.ts';
 import { TradeBudget } from './tradeBudget.ts';
 import { nextWatched, type WatchedCloses } from './watch.ts';
@@ -87,8 +86,8 @@ function playRows(run: Run, from: number, until: number, limit: number): number 
   while (row < until) {
     if (isIdle(run)) {
       if (isFinished(run)) return row;
-      if (run.roundTrips !== null) {
-        row = playRoundTrips(run, run.roundTrips, row, until, limit);
+      if (run.playTrades !== null) {
+        row = run.playTrades(run, row, until, limit);
         if (row >= until || isFinished(run)) return row;
       }
       row = skipFlat(run, row);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoryUnderOwned, newColumn, ownsBuffer } from '../../../src/engine/kernels/simd/ownedColumns.ts';
+import { memoryUnderOwned, newColumn, ownsBuffer } from '../../../src/engine/kernels/ownedColumns.ts';
 
 const ROWS = 1_000;
 /** The bits by which an AMD processor tells apart the lines of a set in its first cache come from these. */

@@ -8,9 +8,9 @@ import {
   knowMemory,
   memoryUnder,
   type SharedBytes,
-} from '../../../src/engine/kernels/simd/sharedMemory.ts';
+} from '../../../src/engine/kernels/sharedMemory.ts';
 
-const MODULE = new URL('../../../src/engine/kernels/simd/sharedMemory.ts', import.meta.url).href;
+const MODULE = new URL('../../../src/engine/kernels/sharedMemory.ts', import.meta.url).href;
 
 it('finds the memory under a column of it, and none under a column of a buffer', () => {
   const { memory } = allocateShared(1000);

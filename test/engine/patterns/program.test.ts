@@ -1,14 +1,15 @@
 // Pattern programs against the same rules read row by row, and how much patterns of one series share.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hasBit, wordCount } from '../../../src/engine/kernels/bits.ts';
-import { newColumn } from '../../../src/engine/kernels/simd/ownedColumns.ts';
+import { newColumn } from '../../../src/engine/kernels/ownedColumns.ts';
 import { computePatterns, findPatterns } from '../../../src/engine/patterns/patternDefinition.ts';
 import { PatternProgram } from '../../../src/engine/patterns/patternProgram.ts';
 import { PATTERNS } from '../../../src/engine/patterns/patternRegistry.ts';
 import { scaled } from '../../support/scale.ts';
+import { bothWays } from '../fast/bothWays.ts';
 import { CONDITIONS, RowByRow, bars } from './rowByRow.ts';
 
-describe('a pattern program', () => {
+bothWays('a pattern program', () => {
   it('finds every condition of every pattern on the rows on which the rule holds', () => {
     const columns = bars(scaled(4_000), 5);
     const program = new PatternProgram();
