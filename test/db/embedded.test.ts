@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connect, socketUrl } from '../../src/db/connect.ts';
 import { removeEmbedded, startEmbedded, stopEmbedded } from '../../src/db/embedded.ts';
-import { chooseIdentity } from '../../src/db/embeddedIdentity.ts';
+import { chooseIdentity } from '../../src/db/embeddedCluster.ts';
 import { isAlive } from '../../src/db/processes.ts';
 import { eventually } from '../support/eventually.ts';
 
