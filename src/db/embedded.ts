@@ -28,6 +28,7 @@ import {
   stopServer,
 } from './embeddedServer.ts';
 import type { LaunchOptions, Server } from './embeddedServer.ts';
+import { LOCKS } from './locks.ts';
 import { isStampAlive, processStamp } from './processes.ts';
 import { isDatabaseStarting } from './sqlErrors.ts';
 
@@ -171,8 +172,6 @@ function watchServer(
  * Every process that uses the server keeps one session of this name, by which the last one knows that it is the last.
  */
 const PRESENCE = 'candlepool presence';
-/** The number of an advisory lock: any that no other lock of ours has. */
-const LEAVE_LOCK = 7_233_030;
 /** Marks a server that a process keeps without being present itself. */
 const KEPT = 'kept';
 
@@ -215,7 +214,7 @@ async function leave(server: Server, { session }: Presence): Promise<void> {
   // that it is the last.
   const answer = await session
     .begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(${LEAVE_LOCK})`;
+      await tx`select pg_advisory_xact_lock(hashtextextended(${LOCKS.leave}, 0))`;
       await tx`set application_name = 'candlepool leaving'`;
       return tx<{ owner: string; others: number }[]>`
         select current_setting('candlepool.owner', true) as owner, (

@@ -6,10 +6,8 @@ import pg from 'pg';
 import { ROOT } from '../config.ts';
 import { urlOf } from './connect.ts';
 import type { Sql } from './connect.ts';
+import { LOCKS } from './locks.ts';
 import { splitDetails } from './splitDetails.ts';
-
-/** An arbitrary number of our own: two hosts that start at once must not both migrate. */
-const LOCK = 7_233_010;
 
 /**
  * Applies pending migrations under a lock, each file in its own transaction. Migrations only go forward.
@@ -22,7 +20,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
   try {
     // A migration may rewrite a large table, and another host may have to be waited for.
     await connection`set statement_timeout = 0`;
-    await connection`select pg_advisory_lock(${LOCK})`;
+    await connection`select pg_advisory_lock(hashtextextended(${LOCKS.migrations}, 0))`;
     await connection`
       create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
     const applied = new Set((await connection<{ name: string }[]>`select name from migrations`).map((row) => row.name));
@@ -40,7 +38,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
     await migrateGraphileWorker(urlOf(sql));
     return pending;
   } finally {
-    await connection`select pg_advisory_unlock(${LOCK})`;
+    await connection`select pg_advisory_unlock(hashtextextended(${LOCKS.migrations}, 0))`;
     await connection`reset statement_timeout`;
     connection.release();
   }

@@ -2,12 +2,9 @@
 // hold anyone up.
 import type { Sql, Queryable } from './connect.ts';
 import { deleteBacktests, deleteSweeps } from './deletedTrials.ts';
+import { LOCKS } from './locks.ts';
 import type { Tier, TierLimits } from '../tiers.ts';
 
-/** Two processes that prune take turns. */
-const PRUNE_LOCK = 7_233_040;
-/** Held shared while a series is pointed to a snapshot, so that none is removed in between. */
-const SNAPSHOT_LOCK = 7_233_041;
 /**
  * Nothing that changed within a day is removed: a request may have read the catalog before, and its backtest may not
  * be stored yet.
@@ -84,7 +81,7 @@ export async function deleteExpired(
   sweepSlice = slice,
 ): Promise<DeletedResults> {
   return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${PRUNE_LOCK})`;
+    await tx`select pg_advisory_xact_lock(hashtextextended(${LOCKS.prune}, 0))`;
     const sliceOf = (kind: Kind, count: number) =>
       tx`select id from (${expired(tx, kind, limits, count)}) as old limit ${count}`;
     const backtests = await deleteBacktests(tx, sliceOf('backtests', slice));
@@ -128,7 +125,7 @@ export async function deleteUnusedSnapshots(
   // The usual answer is none, and needs no lock.
   if ((await listUnusedSnapshots(sql)).length === 0) return [];
   return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${SNAPSHOT_LOCK})`;
+    await tx`select pg_advisory_xact_lock(hashtextextended(${LOCKS.snapshots}, 0))`;
     const unused = await listUnusedSnapshots(tx);
     for (const { sha256 } of unused) await remove(sha256);
     const names = unused.map(({ sha256 }) => sha256);
@@ -140,5 +137,5 @@ export async function deleteUnusedSnapshots(
 
 /** Until the transaction ends, no snapshot is removed. */
 export async function keepSnapshots(tx: Queryable): Promise<void> {
-  await tx`select pg_advisory_xact_lock_shared(${SNAPSHOT_LOCK})`;
+  await tx`select pg_advisory_xact_lock_shared(hashtextextended(${LOCKS.snapshots}, 0))`;
 }

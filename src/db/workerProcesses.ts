@@ -5,13 +5,10 @@
 // of the death, instead of the four hours after which Graphile Worker releases a locked job.
 import type { Queryable, Sql } from './connect.ts';
 import { takeOverBacktests } from './crashSuspects.ts';
+import { LOCKS } from './locks.ts';
 import { takeOverShards } from './sweepShards.ts';
 import { repairTickets } from './tickets.ts';
 
-/** First key of the two-key advisory locks; the second is the process's own. */
-const LOCK_CLASS = 7_233_021;
-/** Only one process at a time looks for dead ones. */
-const TAKE_OVER_LOCK = 7_233_022;
 /**
  * A process cut off from Postgres keeps its lock until TCP times out; after this long without a heartbeat it counts as
  * dead.
@@ -42,7 +39,7 @@ export async function registerWorker(connection: Sql, worker: WorkerProcess): Pr
       insert into worker_processes (id, pool_id, host, pid, threads)
       values (${worker.id}, ${worker.poolId}, ${worker.host}, ${worker.pid}, ${worker.threads})
       on conflict (id) do update set seen_at = now(), pool_id = excluded.pool_id returning lock_key as "lockKey"`;
-    await tx`select pg_advisory_lock(${LOCK_CLASS}, ${lockKey})`;
+    await tx`select pg_advisory_lock(hashtextextended(${LOCKS.worker}, ${lockKey}))`;
   });
 }
 
@@ -168,16 +165,15 @@ interface TakenOver {
  */
 export async function takeOverDeadWorkers(sql: Sql, knownDead: string | null = null): Promise<TakenOver | undefined> {
   return sql.begin(async (tx) => {
-    const [{ isOurs }] = await tx<
-      [{ isOurs: boolean }]
-    >`select pg_try_advisory_xact_lock(${TAKE_OVER_LOCK}) as "isOurs"`;
+    const [{ isOurs }] = await tx<[{ isOurs: boolean }]>`
+      select pg_try_advisory_xact_lock(hashtextextended(${LOCKS.takeOver}, 0)) as "isOurs"`;
     if (!isOurs) return undefined;
     const dead = await tx<{ id: string; poolId: string }[]>`
       select id, pool_id as "poolId" from worker_processes
       where seen_at < now() - make_interval(secs => ${SILENT_AFTER_SECONDS})
         or (id = ${knownDead} or seen_at < now() - make_interval(secs => ${RECONNECTED_WITHIN_SECONDS})
           and pg_postmaster_start_time() < now() - make_interval(secs => ${RECONNECTED_WITHIN_SECONDS}))
-          and pg_try_advisory_xact_lock(${LOCK_CLASS}, lock_key)`;
+          and pg_try_advisory_xact_lock(hashtextextended(${LOCKS.worker}, lock_key))`;
     const deadIds = dead.map((worker) => worker.id);
     await tx`delete from worker_processes where id = any (${deadIds}::uuid[])`;
     if (deadIds.length > 0) {

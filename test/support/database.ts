@@ -15,7 +15,7 @@ export type TestDatabase = AsyncDisposable & { readonly url: string; readonly sq
 
 const TEMPLATE = 'candlepool_template';
 /** Serializes the making of the template between test files that start together. */
-const TEMPLATE_LOCK = 7_233_011;
+const TEMPLATE_LOCK = 'candlepool test template';
 /** Nothing here outlives the run, so nothing waits for the disk. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
 
@@ -85,7 +85,7 @@ async function openRunServer(): Promise<EmbeddedServer> {
 }
 
 async function makeTemplate(admin: Sql, serverUrl: string): Promise<void> {
-  await admin`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+  await admin`select pg_advisory_lock(hashtextextended(${TEMPLATE_LOCK}, 0))`;
   try {
     const existing = await admin`select 1 from pg_database where datname = ${TEMPLATE}`;
     if (existing.length > 0) return;
@@ -96,6 +96,6 @@ async function makeTemplate(admin: Sql, serverUrl: string): Promise<void> {
     await migrate(sql).finally(() => sql.end({ timeout: 2 }));
     await admin.unsafe(`alter database ${unfinished} rename to ${TEMPLATE}`);
   } finally {
-    await admin`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
+    await admin`select pg_advisory_unlock(hashtextextended(${TEMPLATE_LOCK}, 0))`;
   }
 }
