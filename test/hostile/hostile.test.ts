@@ -24,7 +24,8 @@ interface Limits {
 }
 /**
  * The neighbor's limits at p99. Thirty attacks at once keep two cores busy several times over, and the first of their
- * requests reach code that the API has not run before: up to 0.2 s were seen for a read, 4.9 s for a backtest and 7.2 s for a sweep.
+ * requests reach code that the API has not run before: up to 0.2 s were seen for a read, 4.9 s for a backtest and 7.2 s
+ * for a sweep.
  */
 const LIMITS = {
   each: { readMs: 100, backtestMs: 2_000, sweepMs: 5_000, loopDelay: 0.1 },
