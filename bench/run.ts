@@ -1,5 +1,5 @@
-// npm run bench [-- SUITE…] [--task TEXT] [--short] [--plain] [--json]: runs the suites one after the other, each in its
-// own process.
+// npm run bench [-- SUITE…] [--task TEXT] [--short] [--plain] [--json]: runs the suites one after the other, each in
+// its own process.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
