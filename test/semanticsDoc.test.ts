@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
-import { STATE_FIELDS } from '../src/engine/language/grammar/words.ts';
+import { STATE_FIELDS } from '../src/engine/definitions/words.ts';
 import { REJECTION_REASONS } from '../src/engine/simulate/simulation.ts';
 import { EXIT_REASONS } from '../src/engine/simulate/trade.ts';
 import { EXIT_METHODS } from '../src/engine/simulate/instant.ts';

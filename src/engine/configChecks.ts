@@ -2,7 +2,7 @@
 // instrument.
 import type { Instrument } from './bars/bars.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
-import type { CONFIG_ERROR_CODES } from './language/grammar/issueCodes.ts';
+import type { CONFIG_ERROR_CODES } from './definitions/issueCodes.ts';
 import type { PatchOperation } from './language/issues/patch.ts';
 import { resolveConfig, type BacktestConfig } from './config.ts';
 

@@ -1,7 +1,7 @@
 // The form of a config: every fault against its schema at once, each with its place and, where certain, its repair.
 import { BacktestConfig, ConfigTime } from './config.ts';
 import { IssueLog, type ValidationIssue } from './language/issues/issues.ts';
-import { issueCodes } from './language/grammar/issueCodes.ts';
+import { issueCodes } from './definitions/issueCodes.ts';
 import { COSTS, RANGE_ENDS } from './language/hints/formWords.ts';
 import { writeAdvice } from './language/form/fault.ts';
 import type { PatchOperation } from './language/issues/patch.ts';

@@ -28,7 +28,7 @@ export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patter
 export { describeCapabilities } from './language/capabilities.ts';
 export { checkStrategy, type CheckOutcome } from './language/check/checkStrategy.ts';
 export { type ValidationIssue } from './language/issues/issues.ts';
-export { ISSUE_CODES } from './language/grammar/issueCodes.ts';
+export { ISSUE_CODES } from './definitions/issueCodes.ts';
 export { nearestName } from './language/issues/nearest.ts';
 export { type PatchOperation } from './language/issues/patch.ts';
 export { strategyHash } from './language/canonical/content.ts';
@@ -38,7 +38,7 @@ export { compileTokens } from './language/tokens/compileTokens.ts';
 export { Settings, StrategyAst } from './language/grammar/ast.ts';
 export { SignalGraph } from './language/grammar/graph.ts';
 export { isMembers } from './language/grammar/payloadObjects.ts';
-export { canonicalField } from './language/grammar/words.ts';
+export { canonicalField } from './definitions/words.ts';
 export { parsePointer, pointerTo, valueAtPointer } from './language/pointer.ts';
 
 // Configs

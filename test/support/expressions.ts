@@ -4,7 +4,7 @@ import { INDICATORS } from '../../src/engine/indicators/registry.ts';
 import type { ArgDefinition, IndicatorDefinition } from '../../src/engine/indicators/definition.ts';
 import { PATTERNS } from '../../src/engine/patterns/patternRegistry.ts';
 import type { Condition, Value } from '../../src/engine/language/grammar/ast.ts';
-import * as words from '../../src/engine/language/grammar/words.ts';
+import * as words from '../../src/engine/definitions/words.ts';
 
 export const ALL_VALUE_KINDS = [
   'const', 'market', 'indicator', 'state', 'rolling', 'math', 'shift', 'param', 'if', 'bars_since', 'value_when',

@@ -1,7 +1,7 @@
 // Generated strategies: valid payloads over every kind of the language, for laws that must hold of all of them.
 import fc from 'fast-check';
 import type { Condition, Entry, Exit, Param, Risk, StrategyAst, Value } from '../../src/engine/language/grammar/ast.ts';
-import * as words from '../../src/engine/language/grammar/words.ts';
+import * as words from '../../src/engine/definitions/words.ts';
 import { decimal, expressionArbitrary, hasKind, object, type StrategyOptions } from './expressions.ts';
 
 export { ALL_CONDITION_KINDS, ALL_VALUE_KINDS, type AnyKind, type StrategyOptions } from './expressions.ts';

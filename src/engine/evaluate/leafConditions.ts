@@ -13,7 +13,7 @@ import {
 } from '../kernels/compare.ts';
 import { newKeptWords, newWords } from '../kernels/sharedBuffer.ts';
 import { becomesTrue, delayBits, or, throughoutRows } from '../kernels/logic.ts';
-import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
+import { MIRRORED_OPS, type CompareOp } from '../definitions/words.ts';
 
 type Side = ValueColumn | number;
 

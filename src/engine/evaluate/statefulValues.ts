@@ -1,7 +1,7 @@
 // Values over position and account state: how each kind is read in the loop.
 import { mathOf } from '../kernels/arithmetic.ts';
 import { STATE_FIELDS, type RunnableNodes, type RunnableValue } from '../language/grammar/ast.ts';
-import { rollingReach } from '../language/grammar/words.ts';
+import { rollingReach } from '../definitions/words.ts';
 import { rollingOperation } from '../plan/operations.ts';
 import { rollingKernel } from './rollingKernel.ts';
 import { Ring } from './stateHistory.ts';

@@ -9,7 +9,7 @@ import { seriesInputsOf } from './canonical/canonicalizer.ts';
 import { capabilityOf, fieldOf, fieldsOf, NAMES, numberPaths, refKind } from './fieldCapabilities.ts';
 import type { FieldCapability } from './fieldCapabilities.ts';
 import { GRAPH_EDITORS } from './grammar/graph.ts';
-import { ISSUE_CODES, SEVERITIES, severityOf } from './grammar/issueCodes.ts';
+import { ISSUE_CODES, SEVERITIES, severityOf } from '../definitions/issueCodes.ts';
 import { KIND_DESCRIPTIONS } from './grammar/kinds.ts';
 import { MEMBER_CONSTRAINTS, REQUIRED_WHEN } from './grammar/memberConstraints.ts';
 import {
@@ -22,7 +22,7 @@ import {
   type ObjectShape,
   type Shape,
 } from './grammar/shapes.ts';
-import * as words from './grammar/words.ts';
+import * as words from '../definitions/words.ts';
 
 /** An input of a node: a reference in a graph, an expression in the AST. */
 interface InputCapability {

@@ -1,7 +1,7 @@
 // Estimates of a plan's time, which the queue charges, and of its memory, which the pool admits runs by.
 import { MIN_RANKED_PERIOD } from '../kernels/rankedValues.ts';
 import { NS_PER_BAR } from '../language/grammar/kinds.ts';
-import { rollingReach } from '../language/grammar/words.ts';
+import { rollingReach } from '../definitions/words.ts';
 import type { RunnableExpression } from '../language/grammar/ast.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { childrenOf } from '../language/grammar/visit.ts';

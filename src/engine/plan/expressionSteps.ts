@@ -5,7 +5,7 @@ import { findIndicator } from '../indicators/registry.ts';
 import type { RunnableCondition, RunnableNodes, RunnableValue } from '../language/grammar/ast.ts';
 import { findPattern } from '../patterns/patternRegistry.ts';
 import { frameText, type PlanBuilder } from './builder.ts';
-import type { CompareOp } from '../language/grammar/words.ts';
+import type { CompareOp } from '../definitions/words.ts';
 import { rollingOperation, rollingWindowOperation, sessionOperation, timeWindowOperation } from './operations.ts';
 import type { Frame, Slot } from './plan.ts';
 

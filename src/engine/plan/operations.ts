@@ -1,6 +1,6 @@
 // Operations: what the step of a node computes, made of those members of the node that matter.
 import type { RunnableNodes } from '../language/grammar/ast.ts';
-import type { SESSIONS } from '../language/grammar/words.ts';
+import type { SESSIONS } from '../definitions/words.ts';
 import type { ClockWindow } from './plan.ts';
 
 /** The operation of a `rolling` node; `quantile` matters for the op of that name, which always has one. */

@@ -1,5 +1,5 @@
 // A Plan: the column steps of a strategy in dependency order, and the ones its rules read.
-import type { CompareOp } from '../language/grammar/words.ts';
+import type { CompareOp } from '../definitions/words.ts';
 import type { StoredTimeframe } from '../bars/bars.ts';
 import type { MathOp } from '../kernels/arithmetic.ts';
 import type { RollingWindowMode } from '../kernels/rollingCounts.ts';

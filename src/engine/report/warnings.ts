@@ -3,7 +3,7 @@ import { CONTRADICTION_ADVICE, describeContradictions } from '../bars/contradict
 import { contradictionsIn } from '../bars/contradictions.ts';
 import type { RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
 import type { ValidationIssue } from '../language/issues/issues.ts';
-import type { CONFIG_WARNING_CODES } from '../language/grammar/issueCodes.ts';
+import type { CONFIG_WARNING_CODES } from '../definitions/issueCodes.ts';
 import { HOURS_OF_DAILY_BARS, INTRADAY_FIELDS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
 import { isFreeSlippage, policyInForce, type ResolvedConfig } from '../config.ts';

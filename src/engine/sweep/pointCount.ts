@@ -2,7 +2,7 @@
 // other are counted apart and multiplied, and the largest of those that are compared is searched instead of walked. So
 // the work is known before it begins, and is small for nearly every grid.
 import { lowerBound, upperBound } from '../kernels/search.ts';
-import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
+import { MIRRORED_OPS, type CompareOp } from '../definitions/words.ts';
 import { coordinateAt, holds, levelCount, valueAt, type Side, type Space, type SpaceConstraint } from './space.ts';
 
 interface PointCount {

@@ -1,6 +1,6 @@
 // From the space that a sweep asks for to the space it searches, checked against the strategy that it varies.
 import { TIMEFRAMES } from '../bars/bars.ts';
-import { MIRRORED_OPS } from '../language/grammar/words.ts';
+import { MIRRORED_OPS } from '../definitions/words.ts';
 import { pointerTo, valueAtPath } from '../language/pointer.ts';
 import { overriddenPath } from '../language/prepare/overrides.ts';
 import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';

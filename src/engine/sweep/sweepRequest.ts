@@ -1,7 +1,7 @@
 // The request of a sweep: what to vary, how to choose variants, and how to rank them. The zod schema is the type.
 import { z } from 'zod';
 import { BacktestConfig } from '../config.ts';
-import { COMPARE_OPS } from '../language/grammar/words.ts';
+import { COMPARE_OPS } from '../definitions/words.ts';
 import { FLAT_KEYS } from '../report/flatSummary.ts';
 
 export const SWEEP_METHODS = ['grid', 'random', 'latin_hypercube', 'tpe'] as const;

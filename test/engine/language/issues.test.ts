@@ -1,11 +1,11 @@
 import { applyPatch, type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy, type CheckContext } from '../../../src/engine/language/check/checkStrategy.ts';
-import { ISSUE_CODES, severityOf } from '../../../src/engine/language/grammar/issueCodes.ts';
+import { ISSUE_CODES, severityOf } from '../../../src/engine/definitions/issueCodes.ts';
 import type { ArgDefinition } from '../../../src/engine/indicators/definition.ts';
 import { checkArgs } from '../../../src/engine/language/check/callArguments.ts';
 import { IssueLog } from '../../../src/engine/language/issues/issues.ts';
-import { CONFIG_ERROR_CODES, CONFIG_WARNING_CODES } from '../../../src/engine/language/grammar/issueCodes.ts';
+import { CONFIG_ERROR_CODES, CONFIG_WARNING_CODES } from '../../../src/engine/definitions/issueCodes.ts';
 import { pointerTo } from '../../../src/engine/language/pointer.ts';
 import {
   all,

@@ -1,7 +1,7 @@
 // The warnings that come with a result: one run that has each, and one that has none.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ValidationIssue } from '../../../src/engine/language/issues/issues.ts';
-import { CONFIG_WARNING_CODES } from '../../../src/engine/language/grammar/issueCodes.ts';
+import { CONFIG_WARNING_CODES } from '../../../src/engine/definitions/issueCodes.ts';
 import { createMarket, runBacktest, type Market } from '../../../src/engine/index.ts';
 import { astOf, compare, entry, exit, market, sma, type Json } from '../../support/builders.ts';
 import { resample } from '../../../src/engine/bars/resample.ts';

@@ -5,7 +5,7 @@ import type { ArgDefinition } from '../../indicators/definition.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { Expression } from '../grammar/ast.ts';
 import { ANY_NUMBER, expressionShapeOf, isParamRef, type ObjectShape, type Shape } from '../grammar/shapes.ts';
-import { canonicalField, isTooLongSlope } from '../grammar/words.ts';
+import { canonicalField, isTooLongSlope } from '../../definitions/words.ts';
 import { childrenOf } from '../grammar/visit.ts';
 import { ParamReferences, type ParamOptions } from './paramReferences.ts';
 import type { Members } from '../grammar/payloadObjects.ts';

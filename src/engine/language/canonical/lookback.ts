@@ -1,5 +1,5 @@
 // Lookback: how many base bars an expression needs before its first value, on data without holes (semantics §1.2).
-import { rollingReach } from '../grammar/words.ts';
+import { rollingReach } from '../../definitions/words.ts';
 import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
 import type { Args, IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator } from '../../indicators/registry.ts';

@@ -2,7 +2,7 @@
 import { argIssue } from '../../indicators/arguments.ts';
 import type { ArgDefinition } from '../../indicators/definition.ts';
 import { shown } from '../issues/displayNames.ts';
-import type { IssueCode } from '../grammar/issueCodes.ts';
+import type { IssueCode } from '../../definitions/issueCodes.ts';
 import { numberIssue, type NumberShape } from '../grammar/shapes.ts';
 import type { ParamSlots } from './paramSlots.ts';
 

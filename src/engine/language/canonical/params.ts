@@ -2,7 +2,7 @@
 import type { Param } from '../grammar/ast.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import type { IssueCode } from '../grammar/issueCodes.ts';
+import type { IssueCode } from '../../definitions/issueCodes.ts';
 import { nearestName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 

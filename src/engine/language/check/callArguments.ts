@@ -4,10 +4,10 @@ import type { ArgDefinition, IndicatorDefinition } from '../../indicators/defini
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
-import { MARKET_FIELDS } from '../grammar/words.ts';
+import { MARKET_FIELDS } from '../../definitions/words.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import type { IssueCode } from '../grammar/issueCodes.ts';
+import type { IssueCode } from '../../definitions/issueCodes.ts';
 import { nearestName, certainPatch, suggestionFor } from '../issues/nearest.ts';
 import { fieldColumn } from '../form/columns.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';

@@ -12,7 +12,7 @@ import { equalityDetails, isInexact } from './equality.ts';
 import { checkTimezone, isCalendarDay, reportForeignState, reportSymbol, reportUndefined } from './nameChecks.ts';
 import type { PointerOf } from './sectionChecks.ts';
 import { shown } from '../issues/displayNames.ts';
-import { isTooLongSlope } from '../grammar/words.ts';
+import { isTooLongSlope } from '../../definitions/words.ts';
 import { childSlots } from '../grammar/visit.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 

@@ -1,7 +1,7 @@
 // Inferred ranges: what a true condition says about the values it reads, and whether several can be true at once.
 import type { Condition, Expression, Value } from '../grammar/ast.ts';
 import { CONDITION_ROLES } from '../grammar/kinds.ts';
-import type { COMPARE_OPS } from '../grammar/words.ts';
+import type { COMPARE_OPS } from '../../definitions/words.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import { ANY_RELATION, EQUAL, flipped, GREATER, LESS, possibleRelations } from './priceOrder.ts';
 import { EVERYTHING, intersect, isEmpty, isWithin, pointOf, range, type Range, type Ranges } from './ranges.ts';

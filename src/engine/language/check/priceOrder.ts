@@ -2,7 +2,7 @@
 import { findIndicator } from '../../indicators/registry.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import type { Node, Value } from '../grammar/ast.ts';
-import { canonicalField, type MARKET_FIELDS } from '../grammar/words.ts';
+import { canonicalField, type MARKET_FIELDS } from '../../definitions/words.ts';
 
 /** How two values may compare: any of these bits. */
 export const LESS = 1;

@@ -2,7 +2,7 @@
 import type { OutputDefinition } from '../../indicators/definition.ts';
 import { findIndicator } from '../../indicators/registry.ts';
 import type { Expression, Node, Nodes, Param, Value, ValueKind } from '../grammar/ast.ts';
-import type { STATE_FIELDS, TIME_FIELDS } from '../grammar/words.ts';
+import type { STATE_FIELDS, TIME_FIELDS } from '../../definitions/words.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 
 /** Numbers from `lo` to `hi`, without an end that is open. A missing value is in no range. */

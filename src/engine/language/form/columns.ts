@@ -2,7 +2,7 @@
 import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator } from '../../indicators/registry.ts';
 import { synonymousIndicator, synonymousOutput } from '../hints/indicatorSynonyms.ts';
-import { MARKET_FIELDS } from '../grammar/words.ts';
+import { MARKET_FIELDS } from '../../definitions/words.ts';
 import { plain } from '../issues/nearest.ts';
 import { addMember, replaceMember, type PatchOperation } from '../issues/patch.ts';
 

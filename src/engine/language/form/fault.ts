@@ -1,5 +1,5 @@
 // Faults: issues of values whose places the caller knows, and the forms that most of them have.
-import type { IssueCode } from '../grammar/issueCodes.ts';
+import type { IssueCode } from '../../definitions/issueCodes.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { Nearest } from '../issues/nearest.ts';
 import type { PatchOperation } from '../issues/patch.ts';

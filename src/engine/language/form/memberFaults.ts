@@ -6,7 +6,7 @@ import { foreignMemberAdvice } from '../hints/foreignMembers.ts';
 import { BACK_ADVICE, isAheadWord, LOOKS_AHEAD } from '../hints/lookAhead.ts';
 import { synonymousMember } from '../hints/synonyms.ts';
 import { bounded, shown } from '../issues/displayNames.ts';
-import type { IssueCode } from '../grammar/issueCodes.ts';
+import type { IssueCode } from '../../definitions/issueCodes.ts';
 import { addMember, moveMember } from '../issues/patch.ts';
 import { unknownMember, type Fault, type FindNearest } from './fault.ts';
 import { MAX_RENAMES } from './misplaced.ts';

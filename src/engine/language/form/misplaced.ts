@@ -5,7 +5,7 @@ import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
 import { PARAM_KINDS } from '../hints/formWords.ts';
 import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
 import { synonymIn, withoutModule, withoutOwner } from '../hints/synonyms.ts';
-import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
+import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../../definitions/words.ts';
 import { numericText } from '../issues/displayNames.ts';
 import { unknownMember, type Fault } from './fault.ts';
 import { addMember, moveMember } from '../issues/patch.ts';

@@ -1,6 +1,6 @@
 // Structure: every issue of a payload's form against the grammar, in one pass, each with its place and its repair.
 import type { IssueLog } from '../issues/issues.ts';
-import type { IssueCode } from '../grammar/issueCodes.ts';
+import type { IssueCode } from '../../definitions/issueCodes.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 import { nearestName } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';

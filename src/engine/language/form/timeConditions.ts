@@ -1,5 +1,5 @@
 // Time conditions: what `kind: "time"`, which is a value, was meant to be in the place of a condition.
-import { COMPARE_OPS, TIME_FIELDS, WEEKDAYS } from '../grammar/words.ts';
+import { COMPARE_OPS, TIME_FIELDS, WEEKDAYS } from '../../definitions/words.ts';
 import { INSIDE, WINDOW_MEMBERS } from '../hints/formWords.ts';
 import { synonymIn } from '../hints/synonyms.ts';
 import { plain } from '../issues/nearest.ts';

@@ -1,12 +1,12 @@
 // The grammar of `svc.strategy` version 1 in one import, and the form of a strategy that the later stages read.
 import type { z } from 'zod';
-import type { canonicalField, MARKET_FIELDS } from './words.ts';
+import type { canonicalField, MARKET_FIELDS } from '../../definitions/words.ts';
 import type { ConditionKind, Expression, ExpressionSchemas, Kind, SequenceStep, ValueKind } from './expressions.ts';
 import type { WithChildren } from './childMembers.ts';
-import type { ParamRef } from './expressionMembers.ts';
+import type { ParamRef } from '../../definitions/expressionMembers.ts';
 import type { Entry, Exit, Risk } from './strategy.ts';
 
-export * from './words.ts';
+export * from '../../definitions/words.ts';
 export * from './expressions.ts';
 export * from './strategy.ts';
 

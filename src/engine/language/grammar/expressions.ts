@@ -1,6 +1,6 @@
 // Expressions: the zod schemas of every value and condition kind of `svc.strategy` version 1. The schema is the type.
 import { z } from 'zod';
-import { issueCodes } from './issueCodes.ts';
+import { issueCodes } from '../../definitions/issueCodes.ts';
 import type { WithChildren } from './childMembers.ts';
 import {
   bars0,
@@ -12,7 +12,7 @@ import {
   placed,
   timeframe,
   tolerance,
-} from './expressionMembers.ts';
+} from '../../definitions/expressionMembers.ts';
 import {
   COMPARE_OPS,
   CROSS_OPS,
@@ -27,7 +27,7 @@ import {
   STATE_FIELDS,
   TIME_FIELDS,
   WEEKDAYS,
-} from './words.ts';
+} from '../../definitions/words.ts';
 
 /** The most items of one `all` or `any`, inputs of one `math` and steps of one `sequence`. */
 const MAX_ITEMS = 1_024;

@@ -1,8 +1,8 @@
 // The SignalGraph: the grammar of `svc.strategy` with a reference to a node in every place of an expression.
 import { z } from 'zod';
 import { CONDITION_KINDS, conditionSlot, VALUE_KINDS, valueSlot } from './expressions.ts';
-import { ParamRef } from './expressionMembers.ts';
-import { issueCodes } from './issueCodes.ts';
+import { ParamRef } from '../../definitions/expressionMembers.ts';
+import { issueCodes } from '../../definitions/issueCodes.ts';
 import { Strategy } from './strategy.ts';
 
 export const GRAPH_EDITORS = ['token-flow', 'text-dsl', 'ai', 'runtime-strategy', 'signal-graph'] as const;

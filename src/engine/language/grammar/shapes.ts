@@ -10,7 +10,7 @@ import {
   type Kind,
 } from './expressions.ts';
 import { CONDITION_NODES, ConditionRef, SignalGraph, VALUE_NODES, ValueRef } from './graph.ts';
-import { issueCodes, type IssueCode } from './issueCodes.ts';
+import { issueCodes, type IssueCode } from '../../definitions/issueCodes.ts';
 import { Settings, StrategyAst } from './strategy.ts';
 
 export type ExpressionType = 'value' | 'condition';

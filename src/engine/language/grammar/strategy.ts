@@ -1,8 +1,8 @@
 // The sections of a strategy as zod schemas: entries, exits, sizing, orders, risk, params and defaults.
 import { z } from 'zod';
 import { conditionSlot, valueSlot } from './expressions.ts';
-import { bars0, bars1, InstrumentRef, Int, named, ParamRef, timeframe } from './expressionMembers.ts';
-import { issueCodes } from './issueCodes.ts';
+import { bars0, bars1, InstrumentRef, Int, named, ParamRef, timeframe } from '../../definitions/expressionMembers.ts';
+import { issueCodes } from '../../definitions/issueCodes.ts';
 import {
   APPLIES_TO,
   CLOSE_BASES,
@@ -11,7 +11,7 @@ import {
   PARAM_TYPES,
   SIDES,
   STOP_UPDATES,
-} from './words.ts';
+} from '../../definitions/words.ts';
 
 /**
  * Percents are in points: 100 is everything. The config's leverage can raise what is affordable up to 1,000 times that.

@@ -1,5 +1,5 @@
 // Issues: everything that validation finds in a strategy, with place, message and, where certain, the patch.
-import { severityOf, type IssueCode, type Severity } from '../grammar/issueCodes.ts';
+import { severityOf, type IssueCode, type Severity } from '../../definitions/issueCodes.ts';
 import { firstSegment } from '../pointer.ts';
 import type { PatchOperation } from './patch.ts';
 import { inOrder, translatePatch, type Translation } from './repair.ts';

@@ -1,7 +1,7 @@
 // The token parser: one list of infix tokens as a condition, by recursive descent, one method per level of binding.
 import type { Condition, Expression, Value } from '../grammar/ast.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import type { IssueCode } from '../grammar/issueCodes.ts';
+import type { IssueCode } from '../../definitions/issueCodes.ts';
 import { type PatchOperation } from '../issues/patch.ts';
 import { nearestName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';

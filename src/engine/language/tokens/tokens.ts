@@ -1,7 +1,7 @@
 // Tokens: what an editor sends for a condition in infix notation, and what its words mean.
 import { z } from 'zod';
 import { synonymIn } from '../hints/synonyms.ts';
-import { COMPARE_OPS, CROSS_OPS } from '../grammar/words.ts';
+import { COMPARE_OPS, CROSS_OPS } from '../../definitions/words.ts';
 
 const TOKEN_TYPES = ['indicator', 'market', 'number', 'operator', 'logic', 'group', 'pattern'] as const;
 /** The most tokens of a list, more than any editor sends. */

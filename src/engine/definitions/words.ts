@@ -1,7 +1,7 @@
 // The closed word lists of the language: fields, operators, modes. Schemas and capabilities index into these.
-import { MAX_SCANNED_LENGTH } from '../../indicators/arguments.ts';
+import { MAX_SCANNED_LENGTH } from '../indicators/arguments.ts';
 
-export { MATH_OPS } from '../../kernels/arithmetic.ts';
+export { MATH_OPS } from '../kernels/arithmetic.ts';
 
 export const MARKET_FIELDS = [
   'open',

@@ -1,7 +1,7 @@
 // Members that several kinds of expressions and sections share: numbers and counts that a param may stand for, names,
 // and the place that a value is read from.
 import { z } from 'zod';
-import { TIMEFRAMES } from '../../bars/bars.ts';
+import { TIMEFRAMES } from '../bars/bars.ts';
 import { issueCodes } from './issueCodes.ts';
 
 /**
