@@ -128,7 +128,7 @@ describe('the order inside the engine', () => {
    * The stages in the order of the pipeline: a file imports from its own stage and from earlier ones, types included.
    */
   const STAGES = [
-    'kernels', 'bars', 'config.ts', 'indicators', 'patterns', 'definitions', 'language', 'configForm.ts',
+    'kernels', 'bars', 'indicators', 'patterns', 'definitions', 'config.ts', 'language', 'configForm.ts',
     'configChecks.ts', 'task.ts', 'version.ts', 'plan', 'estimateBacktest.ts', 'evaluate', 'simulate', 'report',
     'fast', 'backtest.ts', 'sweep', 'robustness', 'explainStrategy.ts', 'artifacts.ts', 'pool', 'index.ts',
   ]; // prettier-ignore

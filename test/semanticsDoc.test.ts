@@ -6,9 +6,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
 import { STATE_FIELDS } from '../src/engine/definitions/words.ts';
 import { REJECTION_REASONS } from '../src/engine/simulate/simulation.ts';
-import { EXIT_REASONS } from '../src/engine/simulate/trade.ts';
+import { EXIT_REASONS } from '../src/engine/definitions/exitReasons/exitReasons.ts';
 import { EXIT_METHODS } from '../src/engine/simulate/instant.ts';
-import { AMBIGUITY_FALLBACKS, SLIPPAGE_KINDS } from '../src/engine/config.ts';
+import { AMBIGUITY_FALLBACKS } from '../src/engine/config.ts';
+import { SLIPPAGE_KINDS } from '../src/engine/definitions/slippage/slippageKinds.ts';
+import { SIZING_MODES } from '../src/engine/definitions/sizing/sizingModes.ts';
 import { runCross } from './support/crossRun.ts';
 
 const page = readFileSync(join(ROOT, 'docs', 'semantics.md'), 'utf8');
@@ -43,7 +45,8 @@ describe('docs/semantics.md', () => {
     ['exit method', '3.6', EXIT_METHODS],
     ['policy', '3.3', AMBIGUITY_FALLBACKS],
     ['reason of a rejection', '4.1', REJECTION_REASONS],
-    ['kind of slippage', '4.4', SLIPPAGE_KINDS],
+    ['kind of slippage', '4.4', SLIPPAGE_KINDS.map(({ kind }) => kind)],
+    ['sizing mode', '4.2', SIZING_MODES.map(({ mode }) => mode)],
   ] as const)('lists every %s in section %s', (_, number, words) => {
     expect(missingIn(number, words)).toEqual([]);
   });

@@ -1,6 +1,9 @@
 // The config of a backtest: the zod schema is the type; resolving fills the defaults.
 import { z } from 'zod';
 import { TIMEFRAMES } from './bars/bars.ts';
+import { noSlippage } from './definitions/slippage/noSlippage.ts';
+import { SLIPPAGE_KINDS, slippageKindOf } from './definitions/slippage/slippageKinds.ts';
+import { taggedSchemas } from './definitions/taggedSchemas.ts';
 
 export const ORDER_ROLES = ['maker', 'taker'] as const;
 export const ORDER_TIMINGS = ['next_open', 'bar_close'] as const;
@@ -15,7 +18,6 @@ export const AMBIGUITY_RESOLUTIONS = [
 export const AMBIGUITY_FALLBACKS = ['pessimistic', 'optimistic', 'bar_direction', 'distance'] as const;
 /** What a config may choose: a policy, or of pessimistic and optimistic the one under which the run earns less. */
 export const FALLBACK_CHOICES = [...AMBIGUITY_FALLBACKS, 'worst'] as const;
-export const SLIPPAGE_KINDS = ['none', 'fixed', 'volatility_scaled'] as const;
 export type OrderRole = (typeof ORDER_ROLES)[number];
 export type AmbiguityFallback = (typeof AMBIGUITY_FALLBACKS)[number];
 type FallbackChoice = (typeof FALLBACK_CHOICES)[number];
@@ -32,20 +34,13 @@ export const FeeModel = z.strictObject({
   tiers: z.array(FeeTier).min(1).max(50),
   window: z.strictObject({ kind: z.literal('rolling'), days: z.number().positive().max(3650) }).optional(),
 });
-export const Slippage = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('none') }),
-  z.strictObject({ kind: z.literal('fixed'), unit: z.enum(['bps', 'ticks']), value: z.number().min(0).max(10_000) }),
-  z.strictObject({
-    kind: z.literal('volatility_scaled'),
-    reference: z.enum(['atr_pct', 'bar_range_pct']),
-    multiplier: z.number().min(0).max(100),
-    /** Bars of the ATR for atr_pct; default 14. */
-    atrPeriod: z.int().min(1).max(10_000).optional(),
-  }),
-]);
+export const Slippage = z.discriminatedUnion('kind', taggedSchemas('kind', {}, SLIPPAGE_KINDS));
 /** Whether fills are at the price itself. */
 export const isFreeSlippage = (slippage: z.infer<typeof Slippage>): boolean =>
-  slippage.kind === 'none' || (slippage.kind === 'fixed' ? slippage.value : slippage.multiplier) === 0;
+  slippageKindOf(slippage).isFree(slippage);
+/** A kind keeps its members. */
+export const multipliedSlippage = (slippage: z.infer<typeof Slippage>, factor: number): z.infer<typeof Slippage> =>
+  slippageKindOf(slippage).multiplied(slippage, factor) as z.infer<typeof Slippage>;
 const Execution = z.strictObject({
   orderTiming: z.enum(ORDER_TIMINGS).optional(),
   entryOrderRole: z.enum(ORDER_ROLES).optional(),
@@ -153,7 +148,7 @@ const NO_FEES: FeeModel = {
   kind: 'tiered_maker_taker',
   tiers: [{ minCumulativeNotional: 0, makerRate: 0, takerRate: 0 }],
 };
-const NO_SLIPPAGE: Slippage = { kind: 'none' };
+export const NO_SLIPPAGE: Slippage = { kind: noSlippage.kind };
 
 /** Fills every default of a parsed config, and turns its range into milliseconds. */
 export function resolveConfig(config: BacktestConfig): ResolvedConfig {

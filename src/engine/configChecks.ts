@@ -1,6 +1,7 @@
 // Issues of a config that its schema cannot find: the order of the fee tiers, the range, the tick size of the
 // instrument.
 import type { Instrument } from './bars/bars.ts';
+import { slippageKindOf } from './definitions/slippage/slippageKinds.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
 import type { CONFIG_ERROR_CODES } from './definitions/issueCodes.ts';
 import type { PatchOperation } from './language/issues/patch.ts';
@@ -54,9 +55,10 @@ function feeIssues(config: BacktestConfig): ValidationIssue[] {
 
 function slippageIssues(config: BacktestConfig, instrument: Instrument): ValidationIssue[] {
   const { slippage } = resolveConfig(config).execution;
-  if (slippage.kind !== 'fixed' || slippage.unit !== 'ticks' || instrument.tickSize !== null) return [];
+  const ticks = slippageKindOf(slippage).tickMember(slippage);
+  if (ticks === null || instrument.tickSize !== null) return [];
   const message = `The tick size of ${instrument.symbol} is not known.`;
-  return [issue('TICK_SIZE_UNKNOWN', '/execution/slippage/unit', message, 'Use bps.')];
+  return [issue('TICK_SIZE_UNKNOWN', `/execution/slippage/${ticks.member}`, message, ticks.suggestion)];
 }
 
 function rangeIssues(config: BacktestConfig): ValidationIssue[] {

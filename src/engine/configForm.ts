@@ -1,5 +1,6 @@
 // The form of a config: every fault against its schema at once, each with its place and, where certain, its repair.
 import { BacktestConfig, ConfigTime } from './config.ts';
+import { SLIPPAGE_KINDS } from './definitions/slippage/slippageKinds.ts';
 import { IssueLog, type ValidationIssue } from './language/issues/issues.ts';
 import { issueCodes } from './definitions/issueCodes.ts';
 import { COSTS, RANGE_ENDS } from './language/hints/formWords.ts';
@@ -174,15 +175,13 @@ function rateMeant(value: unknown): number | undefined {
 
 function slippageHabits({ slippage }: Members): Habit[] {
   if (!isMembers(slippage)) return [];
-  const { kind } = slippage;
-  const unit = ['bps', 'ticks'].find((each) => kind === each || typeof slippage[each] === 'number');
-  if (unit === undefined || (kind !== undefined && kind !== unit)) return [];
-  const amount = slippage[unit] ?? slippage.value;
-  if (typeof amount !== 'number') return [];
   const path = '/config/execution/slippage';
-  const value = { kind: 'fixed', unit, value: amount };
-  const message = `Slippage in ${unit} is of kind "fixed" with that unit.`;
-  return [{ path, message, patch: [{ op: 'replace', path, value }] }];
+  return SLIPPAGE_KINDS.flatMap((each) => {
+    const meant = each.meant(slippage);
+    return meant === null
+      ? []
+      : [{ path, message: meant.message, patch: [{ op: 'replace', path, value: meant.value }] }];
+  });
 }
 
 /** Adds what only the config knows about an issue: the strategy's own defaults, dates, and rates written in percent. */

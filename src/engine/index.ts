@@ -24,6 +24,12 @@ export type { Args, IndicatorDefinition } from './indicators/definition.ts';
 export { findIndicator, findTalib, INDICATORS } from './indicators/registry.ts';
 export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patternRegistry.ts';
 
+// Definitions
+export { SLIPPAGE_KINDS } from './definitions/slippage/slippageKinds.ts';
+export { DISTANCE_LEVELS, STOP_LEVELS, TRIGGER_LEVELS } from './definitions/levels/levelModes.ts';
+export { EXIT_SIZES } from './definitions/sizing/exitSizes.ts';
+export { SIZING_MODES } from './definitions/sizing/sizingModes.ts';
+
 // Strategies: what they can say, checking, preparing, hashing
 export { describeCapabilities } from './language/capabilities.ts';
 export { checkStrategy, type CheckOutcome } from './language/check/checkStrategy.ts';
@@ -48,7 +54,6 @@ export {
   FALLBACK_CHOICES,
   resolveConfig,
   Slippage,
-  SLIPPAGE_KINDS,
   type ResolvedConfig,
 } from './config.ts';
 export { configIssues } from './configChecks.ts';

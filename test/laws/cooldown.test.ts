@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { simulateTask } from '../../src/engine/backtest.ts';
 import type { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
-import type { ExitReason, Trade } from '../../src/engine/simulate/trade.ts';
+import type { ExitReason } from '../../src/engine/definitions/exitReasons/exitReasons.ts';
+import type { Trade } from '../../src/engine/simulate/trade.ts';
 import { diceOf } from '../support/dice.ts';
 import { scaled } from '../support/scale.ts';
 import { scenarioOf } from '../support/scenarios/scenario.ts';

@@ -398,7 +398,7 @@ describe('a simulation', () => {
           if (rule.sizing.mode === 'fixed_cash')
             return { ...rule, sizing: { ...rule.sizing, value: rule.sizing.value * SCALE } };
           if (rule.sizing.mode === 'volatility_target')
-            return { ...rule, sizing: { ...rule.sizing, atr: times(rule.sizing.atr) } };
+            return { ...rule, sizing: { ...rule.sizing, atr: times(rule.sizing.atr!) } };
           return rule;
         }),
         risk: {

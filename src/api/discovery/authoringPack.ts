@@ -20,6 +20,8 @@ import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
 import { GOLDEN_CROSS } from '../templates/catalog.ts';
 import { STRATEGY_MEMBERS } from './strategyMembers.ts';
 
+const slippageNotes = SLIPPAGE_KINDS.flatMap(({ note }) => note ?? []);
+
 const Pack = z
   .object({
     about: z.string(),
@@ -158,7 +160,7 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       initialBalance: 'Quote currency, above 0.',
       'execution.orderTiming': 'next_open (default) or bar_close.',
       'execution.feeModel': 'tiered_maker_taker; rates are fractions: 0.001 = 0.1 %.',
-      'execution.slippage': `${SLIPPAGE_KINDS.join(', ')}; fixed has unit bps or ticks.`,
+      'execution.slippage': `${SLIPPAGE_KINDS.map(({ kind }) => kind).join(', ')}; ${slippageNotes.join(' ')}`,
       ambiguityResolution: AMBIGUITY_RESOLUTIONS.join(' '),
       ambiguityFallback: FALLBACK_CHOICES.join(' '),
       leverage: '1 (default) to 1000.',

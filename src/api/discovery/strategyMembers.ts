@@ -1,4 +1,5 @@
 // Strategy members: one line for each member of a strategy, by its path, for authors.
+import { DISTANCE_LEVELS, EXIT_SIZES, SIZING_MODES, STOP_LEVELS, TRIGGER_LEVELS } from '../../engine/index.ts';
 
 /** Paths as in capabilities; `<mode>` marks what only one variant has. */
 export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
@@ -28,16 +29,7 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
     'While the other side is open: `ignore` drops the signal, `close` only closes, `reverse` closes and opens.',
   'strategy.entry.action.side': 'Long and short are never open together.',
   'strategy.entry.action.sizing': 'An order that cannot be paid is rejected and counted, never made smaller.',
-  'strategy.entry.action.sizing<fixed>.value': 'Units of the instrument.',
-  'strategy.entry.action.sizing<fixed_cash>.value': 'Quote currency per position.',
-  'strategy.entry.action.sizing<percent_equity>.value': 'Percent of equity: 95 is 95 %, 0.95 is 0.95 %.',
-  'strategy.entry.action.sizing<percent_balance>.value':
-    'Percent of free cash, unrealized profit left out: 95 is 95 %.',
-  'strategy.entry.action.sizing<risk_percent>.value':
-    'Percent of equity lost at the stop: 1 is 1 %. Needs a stop loss.',
-  'strategy.entry.action.sizing<volatility_target>.value':
-    'Volatility of the position per year, in percent: 20 is 20 %.',
-  'strategy.entry.action.sizing<volatility_target>.atrPeriod': 'Bars of the ATR it measures with.',
+  ...variantTexts('strategy.entry.action.sizing', SIZING_MODES),
   'strategy.entry.action.order':
     'Default `market`: the next open. A new signal of the rule replaces its pending limit or stop order.',
   'strategy.entry.action.order<limit>.price': 'Read at the signal. Fills at this price or better.',
@@ -50,34 +42,52 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.exits[].priority': 'Lower goes first when several are true on one bar.',
   'strategy.exits[].reason': 'A label; it changes nothing.',
   'strategy.exits[].action': 'Default: all of the position.',
-  'strategy.exits[].action<percent_position>.value':
-    'Percent of what is left: 100 is all. A partial exit fires once per position.',
-  'strategy.exits[].action<fixed>.value': 'Units; at most what is left.',
+  ...variantTexts('strategy.exits[].action', EXIT_SIZES),
   'strategy.risk':
     'Levels live from the fill on. Of stop, break-even and trailing stop the tightest is in force; it never moves ' +
     'back.',
-  'strategy.risk.stopLoss<percent>.value': 'Percent from the entry: 5 is 5 %.',
-  'strategy.risk.stopLoss<atr>.period': 'Bars of the ATR, read at the signal.',
-  'strategy.risk.stopLoss<atr>.multiplier': 'ATRs from the entry.',
-  'strategy.risk.stopLoss<price>.value': 'A value expression: the stop price.',
-  'strategy.risk.stopLoss<price>.update':
-    '`entry`: read once, at the signal. `bar`: read at every close, moves only in favor of the position.',
-  'strategy.risk.stopLoss<fixed>.value': 'Distance in quote currency.',
+  ...variantTexts(
+    'strategy.risk.stopLoss',
+    STOP_LEVELS.map(({ mode, stop: { texts } }) => ({ mode, texts })),
+  ),
   'strategy.risk.takeProfits[]': 'Steps of a ladder, nearest first. Exactly one trigger each.',
-  'strategy.risk.takeProfits[].triggerPercent': 'Percent from the entry: 4 is 4 %.',
-  'strategy.risk.takeProfits[].triggerR': 'Multiples of the distance to the initial stop. Needs a stop loss.',
-  'strategy.risk.takeProfits[].triggerAtr.period': 'Bars of the ATR, read at the signal.',
-  'strategy.risk.takeProfits[].triggerAtr.multiplier': 'ATRs from the entry.',
-  'strategy.risk.takeProfits[].triggerPrice': 'A value expression, read at the signal.',
+  ...memberTexts(
+    'strategy.risk.takeProfits[]',
+    TRIGGER_LEVELS.map(({ trigger }) => trigger),
+  ),
   'strategy.risk.takeProfits[].closePercent': 'Percent of the position that the step closes: 50 is half.',
   'strategy.risk.takeProfits[].closeBasis': 'Percent of the `initial` position (default) or of what is `remaining`.',
   'strategy.risk.takeProfits[].moveStopToBreakeven': 'After the step, the stop moves to the entry price.',
   'strategy.risk.trailingStop': 'Follows the best price since the fill. Exactly one distance.',
-  'strategy.risk.trailingStop.distancePercent': 'Percent below the best price (above it for a short).',
-  'strategy.risk.trailingStop.distanceAtr.period': 'Bars of the ATR, read at the signal.',
-  'strategy.risk.trailingStop.distanceAtr.multiplier': 'ATRs from the best price.',
+  ...memberTexts(
+    'strategy.risk.trailingStop',
+    DISTANCE_LEVELS.map(({ distance }) => distance),
+  ),
   'strategy.risk.trailingStop.activateAfterPercent': 'Percent of gain before it starts.',
   'strategy.risk.breakeven.activateAfterPercent': 'Percent of gain after which the stop moves to the entry price.',
   'strategy.risk.breakeven.offsetPercent': 'Percent beyond the entry price, for instance to cover costs.',
   'strategy.risk.timeStop.maxBars': 'Bars after which the position is closed at the market.',
 };
+
+type Texts = Readonly<Record<string, string>>;
+
+/** The lines of definitions that are one member of a section each, or the members of an object. */
+function memberTexts(
+  path: string,
+  definitions: readonly { readonly member: string; readonly texts: string | Texts }[],
+) {
+  const lines: Record<string, string> = {};
+  for (const { member, texts } of definitions) {
+    if (typeof texts === 'string') lines[`${path}.${member}`] = texts;
+    else for (const [name, text] of Object.entries(texts)) lines[`${path}.${member}.${name}`] = text;
+  }
+  return lines;
+}
+
+/** The lines of definitions that are one variant of a section each. */
+function variantTexts(path: string, definitions: readonly { readonly mode: string; readonly texts: Texts }[]) {
+  const lines: Record<string, string> = {};
+  for (const { mode, texts } of definitions)
+    for (const [member, text] of Object.entries(texts)) lines[`${path}<${mode}>.${member}`] = text;
+  return lines;
+}

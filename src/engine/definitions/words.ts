@@ -106,15 +106,6 @@ export const SESSIONS = ['tokyo', 'london', 'new_york', 'us_equities'] as const;
 export const ROLLING_WINDOW_MODES = ['any', 'none', 'all', 'streak', 'count_gt', 'count_lt', 'count_eq'] as const;
 export const CONFLICT_POLICIES = ['ignore', 'close', 'reverse'] as const;
 export const STATE_CONFLICT_POLICIES = ['reset', 'set', 'hold'] as const;
-export const ENTRY_SIZING_MODES = [
-  'fixed',
-  'fixed_cash',
-  'percent_equity',
-  'percent_balance',
-  'risk_percent',
-  'volatility_target',
-] as const;
-export const EXIT_SIZING_MODES = ['percent_position', 'fixed'] as const;
 export const SIDES = ['long', 'short'] as const;
 export const PATTERN_SIDES = ['bullish', 'bearish', 'any'] as const;
 export const APPLIES_TO = ['long', 'short', 'any'] as const;

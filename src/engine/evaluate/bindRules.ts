@@ -3,8 +3,10 @@ import type { EvaluatedPlan } from './evaluatePlan.ts';
 import type { RunnableEntry, RunnableExit, RunnableRisk, RunnableStrategy } from '../language/grammar/ast.ts';
 import type {
   ConditionSource,
+  DistanceRule,
   EntryRule,
   ExitRule,
+  LevelRule,
   OrderRule,
   RiskRules,
   SizingRule,
@@ -12,7 +14,8 @@ import type {
   TakeProfitRule,
   ValueSource,
 } from './tradingRules.ts';
-import type { PlannedCondition, PlannedValue, Slot } from '../plan/plan.ts';
+import { distanceLevel, stopLevel, triggerLevel, type WrittenLevel } from '../language/grammar/writtenLevels.ts';
+import type { PlannedCondition, PlannedLevel, PlannedValue, Slot } from '../plan/plan.ts';
 import { bindCondition, bindValue, type RecordedCondition } from './stateful.ts';
 
 export interface BoundRules {
@@ -48,7 +51,7 @@ export function bindRules(
       id: planned.id,
       side: SIDES[entry.action.side],
       signal: condition(planned.condition),
-      sizing: sizingRule(entry.action.sizing, () => column(planned.sizingAtr)),
+      sizing: sizingRule(entry.action.sizing, planned.sizingAtr === null ? undefined : column(planned.sizingAtr)),
       order: orderRule(entry.action.order, () => value(planned.price)),
       cooldownBars: entry.cooldownBars,
       conflict: entry.conflict,
@@ -80,10 +83,8 @@ function valueSource(planned: PlannedValue, evaluated: EvaluatedPlan): ValueSour
   }
 }
 
-function sizingRule(sizing: RunnableEntry['action']['sizing'], atr: () => Float64Array): SizingRule {
-  const { mode, value } = sizing;
-  return mode === 'volatility_target' ? { mode, value, atr: atr() } : { mode, value };
-}
+const sizingRule = ({ mode, value }: RunnableEntry['action']['sizing'], atr?: Float64Array): SizingRule =>
+  atr === undefined ? { mode, value } : { mode, value, atr };
 
 function orderRule(order: RunnableEntry['action']['order'], price: () => ValueSource): OrderRule {
   if (order.type === 'market') return { type: 'market' };
@@ -108,26 +109,17 @@ function riskRules(
 ): RiskRules {
   const { stopLoss, takeProfits, trailingStop, breakeven, timeStop } = strategy.risk;
   const planned = evaluated.plan.risk;
+  const bind = (level: WrittenLevel, read: PlannedLevel | null): LevelRule => levelRule(level, read, column, value);
   return {
-    stopLoss: stopLoss ? stopRule(stopLoss, planned.stopAtr, planned.stopPrice, column, value) : null,
+    stopLoss: stopLoss ? stopRule(stopLoss, bind(stopLevel(stopLoss), planned.stop)) : null,
     takeProfits: takeProfits.map((target, index): TakeProfitRule => {
-      const { triggerPercent, triggerR, triggerAtr, closePercent, closeBasis, moveStopToBreakeven } = target;
-      const { atr, price } = planned.targets[index];
-      const trigger: TakeProfitRule['trigger'] =
-        triggerPercent !== undefined
-          ? { mode: 'percent', value: triggerPercent }
-          : triggerR !== undefined
-            ? { mode: 'r', value: triggerR }
-            : triggerAtr !== undefined
-              ? { mode: 'atr', atr: column(atr), multiplier: triggerAtr.multiplier }
-              : { mode: 'price', price: value(price) };
+      const { closePercent, closeBasis, moveStopToBreakeven } = target;
+      const trigger = bind(triggerLevel(target), planned.targets[index]) as TakeProfitRule['trigger'];
       return { trigger, closePercent, closeBasis, moveStopToBreakeven };
     }),
     trailingStop: trailingStop
       ? {
-          distance: trailingStop.distanceAtr
-            ? { mode: 'atr', atr: column(planned.trailAtr), multiplier: trailingStop.distanceAtr.multiplier }
-            : { mode: 'percent', value: required(trailingStop.distancePercent) },
+          distance: bind(distanceLevel(trailingStop), planned.trail) as DistanceRule,
           activateAfterPercent: trailingStop.activateAfterPercent ?? null,
         }
       : null,
@@ -138,20 +130,22 @@ function riskRules(
   };
 }
 
-function stopRule(
-  stop: NonNullable<RunnableRisk['stopLoss']>,
-  atr: Slot | null,
-  price: PlannedValue | null,
+const stopRule = (stop: NonNullable<RunnableRisk['stopLoss']>, rule: LevelRule): StopRule =>
+  ('update' in stop ? { ...rule, update: stop.update } : rule) as StopRule;
+
+/** The mode is one that the place of the level offers, which the grammar has checked. */
+function levelRule(
+  { level: { mode, form }, number }: WrittenLevel,
+  planned: PlannedLevel | null,
   column: (slot: Slot | null) => Float64Array,
   value: (planned: PlannedValue | null) => ValueSource,
-): StopRule {
-  switch (stop.mode) {
-    case 'percent':
-    case 'fixed':
-      return { mode: stop.mode, value: stop.value };
-    case 'atr':
-      return { mode: 'atr', atr: column(atr), multiplier: stop.multiplier };
-    case 'price':
-      return { mode: 'price', price: value(price), update: stop.update };
+): LevelRule {
+  switch (form) {
+    case 'number':
+      return { mode, value: number } as LevelRule;
+    case 'atrs':
+      return { mode, atr: column(required(planned).atr), multiplier: number } as LevelRule;
+    case 'expression':
+      return { mode, price: value(required(planned).price) } as LevelRule;
   }
 }

@@ -1,5 +1,8 @@
 // The rules that a run trades by, bound to columns: the interface between evaluation and simulation.
-import type { STATE_FIELDS } from '../language/grammar/ast.ts';
+import type { ExitSizeName } from '../definitions/sizing/exitSizes.ts';
+import type { DistanceLevel, Level, StopLevel, TriggerLevel } from '../definitions/levels/levelModes.ts';
+import type { SizingModeName } from '../definitions/sizing/sizingModes.ts';
+import type { STATE_FIELDS, STOP_UPDATES } from '../definitions/words.ts';
 
 export type StateField = (typeof STATE_FIELDS)[number];
 
@@ -69,12 +72,12 @@ export type ValueSource =
   | { readonly kind: 'constant'; readonly value: number }
   | { readonly kind: 'stateful'; readonly value: StatefulValue };
 
-export type SizingRule =
-  | {
-      readonly mode: 'fixed' | 'fixed_cash' | 'percent_equity' | 'percent_balance' | 'risk_percent';
-      readonly value: number;
-    }
-  | { readonly mode: 'volatility_target'; readonly value: number; readonly atr: Float64Array };
+export interface SizingRule {
+  readonly mode: SizingModeName;
+  readonly value: number;
+  /** The ATR of `atrPeriod` bars, for modes with that member. */
+  readonly atr?: Float64Array;
+}
 export type OrderRule =
   | { readonly type: 'market' }
   | { readonly type: 'limit' | 'stop'; readonly price: ValueSource; readonly expireBars: number };
@@ -95,18 +98,23 @@ export interface ExitRule {
   readonly appliesTo: 1 | -1 | 0;
   readonly priority: number;
   readonly when: ConditionSource;
-  readonly action: { readonly mode: 'percent_position' | 'fixed'; readonly value: number };
+  readonly action: { readonly mode: ExitSizeName; readonly value: number };
 }
 
+interface LevelForms {
+  readonly number: { readonly value: number };
+  readonly atrs: { readonly atr: Float64Array; readonly multiplier: number };
+  readonly expression: { readonly price: ValueSource };
+}
+type RuleOf<L> = L extends Level ? { readonly mode: L['mode'] } & LevelForms[L['form']] : never;
+/** A level of any mode. */
+export type LevelRule = RuleOf<Level>;
 export type StopRule =
-  | { readonly mode: 'percent' | 'fixed'; readonly value: number }
-  | { readonly mode: 'atr'; readonly atr: Float64Array; readonly multiplier: number }
-  | { readonly mode: 'price'; readonly price: ValueSource; readonly update: 'entry' | 'bar' };
+  | RuleOf<Exclude<StopLevel, { readonly form: 'expression' }>>
+  | (RuleOf<Extract<StopLevel, { readonly form: 'expression' }>> & { readonly update: (typeof STOP_UPDATES)[number] });
+export type DistanceRule = RuleOf<DistanceLevel>;
 export interface TakeProfitRule {
-  readonly trigger:
-    | { readonly mode: 'percent' | 'r'; readonly value: number }
-    | { readonly mode: 'atr'; readonly atr: Float64Array; readonly multiplier: number }
-    | { readonly mode: 'price'; readonly price: ValueSource };
+  readonly trigger: RuleOf<TriggerLevel>;
   readonly closePercent: number;
   readonly closeBasis: 'initial' | 'remaining';
   readonly moveStopToBreakeven: boolean;
@@ -116,9 +124,7 @@ export interface RiskRules {
   readonly stopLoss: StopRule | null;
   readonly takeProfits: readonly TakeProfitRule[];
   readonly trailingStop: {
-    readonly distance:
-      | { readonly mode: 'percent'; readonly value: number }
-      | { readonly mode: 'atr'; readonly atr: Float64Array; readonly multiplier: number };
+    readonly distance: DistanceRule;
     readonly activateAfterPercent: number | null;
   } | null;
   readonly breakeven: { readonly activateAfterPercent: number; readonly offsetPercent: number } | null;

@@ -4,7 +4,10 @@ import { MATH_FUNCTIONS } from '../kernels/arithmetic.ts';
 import type { ArgDefinition, IndicatorDefinition } from '../indicators/definition.ts';
 import { INDICATORS } from '../indicators/registry.ts';
 import { PATTERNS } from '../patterns/patternRegistry.ts';
-import { AMBIGUITY_RESOLUTIONS, FALLBACK_CHOICES, ORDER_ROLES, ORDER_TIMINGS, SLIPPAGE_KINDS } from '../config.ts';
+import { AMBIGUITY_RESOLUTIONS, FALLBACK_CHOICES, ORDER_ROLES, ORDER_TIMINGS } from '../config.ts';
+import { EXIT_SIZES } from '../definitions/sizing/exitSizes.ts';
+import { SIZING_MODES } from '../definitions/sizing/sizingModes.ts';
+import { SLIPPAGE_KINDS } from '../definitions/slippage/slippageKinds.ts';
 import { seriesInputsOf } from './canonical/canonicalizer.ts';
 import { capabilityOf, fieldOf, fieldsOf, NAMES, numberPaths, refKind } from './fieldCapabilities.ts';
 import type { FieldCapability } from './fieldCapabilities.ts';
@@ -201,14 +204,14 @@ const CAPABILITIES = {
     conflicts: words.CONFLICT_POLICIES,
     stateConflictPolicies: words.STATE_CONFLICT_POLICIES,
     orderTypes: words.ORDER_TYPES,
-    entrySizingModes: words.ENTRY_SIZING_MODES,
-    exitSizingModes: words.EXIT_SIZING_MODES,
+    entrySizingModes: SIZING_MODES.map(({ mode }) => mode),
+    exitSizingModes: EXIT_SIZES.map(({ mode }) => mode),
     paramTypes: words.PARAM_TYPES,
     orderRoles: ORDER_ROLES,
     orderTimings: ORDER_TIMINGS,
     ambiguityResolution: AMBIGUITY_RESOLUTIONS,
     ambiguityFallback: FALLBACK_CHOICES,
-    slippageKinds: SLIPPAGE_KINDS,
+    slippageKinds: SLIPPAGE_KINDS.map(({ kind }) => kind),
   },
   indicators: INDICATORS.map(indicatorOf),
   patterns: PATTERNS.map(({ id, name, aliases, talib, sides, args, description }) => ({

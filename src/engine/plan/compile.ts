@@ -10,6 +10,7 @@ import type {
 import { textOf } from '../language/grammar/kinds.ts';
 import { isCondition } from '../language/grammar/shapes.ts';
 import { childrenOf, childSlots } from '../language/grammar/visit.ts';
+import { distanceLevel, stopLevel, triggerLevel, type WrittenLevel } from '../language/grammar/writtenLevels.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { pointerTo } from '../language/pointer.ts';
 import { PlanBuilder, sameFrame } from './builder.ts';
@@ -22,6 +23,7 @@ import type {
   PlannedCondition,
   PlannedEntry,
   PlannedExit,
+  PlannedLevel,
   PlannedRisk,
   PlannedValue,
   ConditionNode,
@@ -115,7 +117,7 @@ class StrategyCompiler {
       id: entry.id ?? this.#options.pointerOf(entry),
       condition,
       price: order.type !== 'market' ? this.#price(order.price) : null,
-      sizingAtr: sizing.mode === 'volatility_target' ? this.#atr(sizing.atrPeriod) : null,
+      sizingAtr: 'atrPeriod' in sizing ? this.#atr(sizing.atrPeriod) : null,
     };
   }
 
@@ -176,15 +178,17 @@ class StrategyCompiler {
     const { stopLoss, takeProfits, trailingStop } = risk;
     const path = takeProfits.length === 0 ? '' : this.#options.pointerOf(risk);
     return {
-      stopAtr: stopLoss?.mode === 'atr' ? this.#atr(stopLoss.period) : null,
-      stopPrice: stopLoss?.mode === 'price' ? this.#price(stopLoss.value) : null,
-      targets: takeProfits.map(({ triggerAtr, triggerPrice }, index) => ({
+      stop: stopLoss ? this.#level(stopLevel(stopLoss)) : null,
+      targets: takeProfits.map((target, index) => ({
         path: pointerTo(path, 'takeProfits', index),
-        atr: triggerAtr ? this.#atr(triggerAtr.period) : null,
-        price: triggerPrice ? this.#price(triggerPrice) : null,
+        ...this.#level(triggerLevel(target)),
       })),
-      trailAtr: trailingStop?.distanceAtr ? this.#atr(trailingStop.distanceAtr.period) : null,
+      trail: trailingStop ? this.#level(distanceLevel(trailingStop)) : null,
     };
+  }
+
+  #level({ period, price }: WrittenLevel): PlannedLevel {
+    return { atr: period === null ? null : this.#atr(period), price: price === null ? null : this.#price(price) };
   }
 
   /** Records a condition, the conditions in it, and every node that the author named. */

@@ -247,7 +247,7 @@ function stateEstimate(
     ofValue(price, MEMORIES_PER_POSITION);
   }
   for (const { condition } of plan.exits) ofCondition(condition, ofPositions);
-  ofValue(plan.risk.stopPrice, ofPositions);
+  ofValue(plan.risk.stop?.price ?? null, ofPositions);
   for (const { price } of plan.risk.targets) ofValue(price, ofPositions);
   return { ns, bytesPerBar, windows };
 }

@@ -149,16 +149,18 @@ export interface PlannedExit {
   readonly id: string;
   readonly condition: PlannedCondition;
 }
+/** What a level reads at a signal. */
+export interface PlannedLevel {
+  readonly atr: Slot | null;
+  readonly price: PlannedValue | null;
+}
 export interface PlannedRisk {
-  readonly stopAtr: Slot | null;
-  readonly stopPrice: PlannedValue | null;
-  readonly targets: readonly {
+  readonly stop: PlannedLevel | null;
+  readonly targets: readonly (PlannedLevel & {
     /** Its place in the payload as sent. */
     readonly path: string;
-    readonly atr: Slot | null;
-    readonly price: PlannedValue | null;
-  }[];
-  readonly trailAtr: Slot | null;
+  })[];
+  readonly trail: PlannedLevel | null;
 }
 
 export interface Plan {

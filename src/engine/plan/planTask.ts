@@ -1,5 +1,6 @@
 // From a task to a plan: its strategy is prepared for the run and compiled.
 import type { ResolvedConfig } from '../config.ts';
+import { slippageKindOf } from '../definitions/slippage/slippageKinds.ts';
 import { Accelerator } from '../kernels/accelerator.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import type { RunnableStrategy } from '../language/grammar/ast.ts';
@@ -55,6 +56,5 @@ export const baseOf = ({ signalInstrument, timeframe }: ResolvedConfig): SeriesN
   timeframe,
 });
 
-function slippageAtrPeriod({ execution: { slippage } }: ResolvedConfig): number | null {
-  return slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;
-}
+const slippageAtrPeriod = ({ execution: { slippage } }: ResolvedConfig): number | null =>
+  slippageKindOf(slippage).atrPeriod(slippage);

@@ -1,5 +1,6 @@
 // The diagnosis: why a strategy did what it did, the most useful reason first.
 import { policyInForce } from '../config.ts';
+import { EXIT_REASONS, exitReasonOf } from '../definitions/exitReasons/exitReasons.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import type { Funnel } from './funnel.ts';
@@ -178,8 +179,13 @@ function withTrades(input: DiagnosisInput): Diagnosis[] {
   const { positions, netProfit, bestPnl, funnel } = input;
   const data = [...drillingFindings(input.report), ...dataFindings(input.report, input.bits)];
   const found = data.map((each) => warning(each.code, nodeOf(each), each.message, each.suggestion));
-  const closedByData = funnel.exits.end_of_data ?? 0;
-  const exits = Object.values(funnel.exits).reduce((sum, count) => sum + count, 0);
+  let closedByData = 0;
+  let exits = 0;
+  for (const reason of EXIT_REASONS) {
+    const count = funnel.exits[reason] ?? 0;
+    exits += count;
+    if (exitReasonOf(reason).endsWithData) closedByData += count;
+  }
   if (closedByData === exits) {
     const message = 'No position was ever closed by a rule: every exit is the end of the data.';
     found.push(warning('NEVER_EXITS', null, message, 'Add an exit rule, a stop loss, a take profit or a time stop.'));

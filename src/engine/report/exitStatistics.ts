@@ -1,6 +1,6 @@
 // How trades ended: by reason and by method, counted in one pass.
 import { EXIT_METHODS, type ExitMethod } from '../simulate/instant.ts';
-import { EXIT_REASONS, type ExitReason } from '../simulate/trade.ts';
+import { EXIT_REASONS, type ExitReason } from '../definitions/exitReasons/exitReasons.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import { addTo } from './positions.ts';
 

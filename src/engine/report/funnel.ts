@@ -1,7 +1,7 @@
 // The funnel: how many bars of a run became signals, orders and entries; and its JSON.
 import { countBits, wordCount } from '../kernels/bits.ts';
 import { REJECTION_REASONS } from '../simulate/simulation.ts';
-import { EXIT_REASONS } from '../simulate/trade.ts';
+import { EXIT_REASONS } from '../definitions/exitReasons/exitReasons.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { ConditionBits } from './conditionBits.ts';

@@ -1,4 +1,5 @@
 // Rejected orders: the most frequent reason of a run, and what helps against it.
+import { sizingModeOf } from '../definitions/sizing/sizingModes.ts';
 import { REJECTION_REASONS, type RejectionReason } from '../simulate/simulation.ts';
 import type { Funnel } from './funnel.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -17,21 +18,11 @@ export function mostRejected(funnel: Funnel): Rejections | undefined {
 
 /** What helps depends on how orders are sized: when sizes grow with the balance, a larger balance does not help. */
 export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInput): string {
-  const modes = new Set(strategy.entries.map((entry) => entry.action.sizing.mode));
   switch (reason) {
-    case 'INSUFFICIENT_BALANCE': {
-      if (modes.has('risk_percent') || modes.has('volatility_target'))
-        return (
-          'Raise config.leverage or lower sizing.value: the size grows with the balance, so a larger initialBalance ' +
-          'does not help. A stop farther away makes positions smaller as well.'
-        );
-      if (modes.has('percent_equity') || modes.has('percent_balance'))
-        return (
-          'Lower sizing.value (fees are paid on top of the position) or raise config.leverage: the size grows with ' +
-          'the balance, so a larger initialBalance does not help.'
-        );
-      return 'Use a smaller sizing.value, percent_equity sizing, or a larger config.initialBalance.';
-    }
+    case 'INSUFFICIENT_BALANCE':
+      return strategy.entries
+        .map((entry) => sizingModeOf(entry.action.sizing.mode).unaffordable)
+        .reduce((a, b) => (b.rank > a.rank ? b : a)).text;
     case 'MIN_NOTIONAL':
       return "Use a larger size: the orders are below the instrument's minNotional.";
     case 'ZERO_QTY':

@@ -5,7 +5,7 @@ import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts'
 import type { ResolvedConfig } from '../config.ts';
 import { lostIn } from '../kernels/compensatedSum.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
-import { EXIT_REASONS } from '../simulate/trade.ts';
+import { EXIT_REASONS } from '../definitions/exitReasons/exitReasons.ts';
 import { dataQuality, dataQualityJson, type DataQuality } from './dataQuality.ts';
 import type { ExitStatistics } from './exitStatistics.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';

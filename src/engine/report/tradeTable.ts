@@ -2,7 +2,7 @@
 import { newNumbers, newWords } from '../kernels/sharedBuffer.ts';
 import type { BoundRules } from '../evaluate/bindRules.ts';
 import type { Decision } from '../simulate/instant.ts';
-import type { ExitReason } from '../simulate/trade.ts';
+import { exitReasonOf, type ExitReason } from '../definitions/exitReasons/exitReasons.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 
 /** What the rows and rule indexes of a trade refer to. */
@@ -161,7 +161,8 @@ class TradeKinds {
     const { boundRules } = this.#context;
     const exitRule = numbers[at + TRADE.exitRule];
     // The exit's id for a signal, the place of the ladder's step for a take profit.
-    const rules = reasons[trade] === 'take_profit' ? boundRules.targetPaths : boundRules.exits.map(({ id }) => id);
+    const isTarget = exitReasonOf(reasons[trade]).names === 'target';
+    const rules = isTarget ? boundRules.targetPaths : boundRules.exits.map(({ id }) => id);
     return sharedWords({
       side: numbers[at + TRADE.side] > 0 ? 'long' : 'short',
       exitReason: reasons[trade],

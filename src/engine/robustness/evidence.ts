@@ -1,5 +1,6 @@
 // Evidence: how much of a record there is behind the baseline of a robustness check: its trades, and its daily returns.
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
+import { exitReasonOf } from '../definitions/exitReasons/exitReasons.ts';
 import { populationShape } from '../report/moments.ts';
 import { dailyOf } from '../report/flatSummary.ts';
 import type { SharpeSample } from '../report/sharpeConfidence.ts';
@@ -61,7 +62,7 @@ function positionsIn({ numbers, reasons, length }: TradeLog): Span[] {
     const span = spans.get(id) ?? { entryRow: numbers[at + TRADE.entryRow], exitRow: 0, pnl: 0, isOpen: false };
     span.exitRow = Math.max(span.exitRow, numbers[at + TRADE.exitRow]);
     span.pnl += numbers[at + TRADE.pnl];
-    span.isOpen ||= reasons[trade] === 'end_of_data';
+    span.isOpen ||= exitReasonOf(reasons[trade]).endsWithData;
     spans.set(id, span);
   }
   return [...spans.values()];

@@ -1,4 +1,5 @@
 // Signals and trades of two runs over the same bars, compared row by row.
+import { exitReasonOf } from '../definitions/exitReasons/exitReasons.ts';
 import { hasBit } from '../kernels/bits.ts';
 import type { CheckRun } from './checkRuns.ts';
 
@@ -61,7 +62,7 @@ export function compareSignals(
 /** Identifies a fill; prices are left out where a warm-up may move a level in its last digits. */
 export function tradeKeys(run: CheckRun, offset: number, withPrices: boolean): string[] {
   return run.simulation.trades
-    .filter(({ exitReason }) => exitReason !== 'end_of_data')
+    .filter(({ exitReason }) => !exitReasonOf(exitReason).endsWithData)
     .map(({ side, entryRow, exitRow, exitReason, entryPrice, exitPrice, quantity }) =>
       [
         side,

@@ -1,5 +1,14 @@
 // Tasks under stress: higher fees and slippage, a later start, and parts of the strategy or of its costs taken away.
-import { isFreeSlippage, resolveConfig, type BacktestConfig, type FeeModel, type Slippage } from '../config.ts';
+import {
+  isFreeSlippage,
+  multipliedSlippage,
+  NO_SLIPPAGE,
+  resolveConfig,
+  type BacktestConfig,
+  type FeeModel,
+  type Slippage,
+} from '../config.ts';
+import { fixedSlippage } from '../definitions/slippage/fixedSlippage.ts';
 import { checkStrategy } from '../language/check/checkStrategy.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
 import { overriddenPath } from '../language/prepare/overrides.ts';
@@ -55,15 +64,8 @@ export function withSlippage(task: BacktestTask, level: StressLevel): BacktestTa
 }
 
 function stressed(slippage: Slippage, level: StressLevel): Slippage {
-  if ('bps' in level) return { kind: 'fixed', unit: 'bps', value: level.bps };
-  switch (slippage.kind) {
-    case 'none':
-      return slippage;
-    case 'fixed':
-      return { ...slippage, value: slippage.value * level.multiplier };
-    case 'volatility_scaled':
-      return { ...slippage, multiplier: slippage.multiplier * level.multiplier };
-  }
+  if ('bps' in level) return { kind: fixedSlippage.kind, unit: 'bps', value: level.bps };
+  return multipliedSlippage(slippage, level.multiplier);
 }
 
 /** Bars by which the start is moved; results that depend on the first trade differ by them. */
@@ -105,7 +107,7 @@ export function without(task: BacktestTask, part: Removable): BacktestTask | Run
         feeModel: { kind: 'tiered_maker_taker', tiers: [{ minCumulativeNotional: 0, makerRate: 0, takerRate: 0 }] },
       });
     case 'slippage':
-      return withExecution(task, { slippage: { kind: 'none' } });
+      return withExecution(task, { slippage: NO_SLIPPAGE });
     case 'funding':
       return { ...task, config: { ...task.config, fundingRate: 0 } };
     case 'stopLoss':

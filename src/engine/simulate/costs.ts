@@ -1,7 +1,6 @@
-// What a fill costs: the fee of its tier and role, and the slippage of its price.
-import type { Bars, Instrument } from '../bars/bars.ts';
+// What a fill costs beside its slippage: the fee of its tier and role.
 import { DAY_MS } from '../bars/bars.ts';
-import type { FeeModel, OrderRole, Slippage } from '../config.ts';
+import type { FeeModel, OrderRole } from '../config.ts';
 
 /**
  * The fee tiers and the notional traded so far; a fill is priced by what was traded strictly before it
@@ -80,68 +79,4 @@ export function chargeFee(schedule: FeeSchedule, notional: number, role: OrderRo
   if (role === 'maker') schedule.makerFees += fee;
   else schedule.takerFees += fee;
   return fee;
-}
-
-/** How far fills of market and stop orders are moved against the trader. */
-export type SlippageModel =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'fraction'; readonly fraction: number }
-  | { readonly kind: 'distance'; readonly distance: number }
-  | {
-      readonly kind: 'atr' | 'range';
-      readonly multiplier: number;
-      readonly bars: Bars;
-      readonly atr: Float64Array | null;
-    };
-
-/** @throws Error when a tick size or the ATR column is missing, which the checks of configs and plans rule out */
-export function createSlippage(
-  slippage: Slippage,
-  bars: Bars,
-  instrument: Instrument,
-  atr: Float64Array | null,
-): SlippageModel {
-  switch (slippage.kind) {
-    case 'none':
-      return { kind: 'none' };
-    case 'fixed': {
-      if (slippage.unit === 'bps') return { kind: 'fraction', fraction: slippage.value / 1e4 };
-      if (instrument.tickSize === null) {
-        throw new Error(
-          `Slippage in ticks needs a tickSize, and ${instrument.symbol} has none; refuse the config before.`,
-        );
-      }
-      return { kind: 'distance', distance: slippage.value * instrument.tickSize };
-    }
-    case 'volatility_scaled': {
-      const { multiplier, reference } = slippage;
-      if (reference === 'atr_pct' && atr === null) {
-        throw new Error('Slippage by atr_pct needs the ATR column of the base bars.');
-      }
-      return { kind: reference === 'atr_pct' ? 'atr' : 'range', multiplier, bars, atr };
-    }
-  }
-}
-
-/**
- * The price that a market or stop order gets, moved against the trader; direction 1 buys, -1 sells. `closedRow` is the
- * last bar closed before the fill, read by volatility_scaled. When that bar or its ATR is missing, nothing is added.
- */
-export function slippedPrice(model: SlippageModel, price: number, direction: 1 | -1, closedRow: number): number {
-  switch (model.kind) {
-    case 'none':
-      return price;
-    case 'fraction':
-      return Math.max(0, price * (1 + direction * model.fraction));
-    case 'distance':
-      return Math.max(0, price + direction * model.distance);
-    case 'atr':
-    case 'range': {
-      if (closedRow < 0) return price;
-      const { high, low, close } = model.bars;
-      const range = model.kind === 'atr' ? model.atr![closedRow] : high[closedRow] - low[closedRow];
-      const fraction = (model.multiplier * range) / close[closedRow];
-      return Number.isFinite(fraction) ? Math.max(0, price * (1 + direction * fraction)) : price;
-    }
-  }
 }

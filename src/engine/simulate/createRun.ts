@@ -3,18 +3,22 @@ import { TIMEFRAME_MS } from '../bars/bars.ts';
 import { contradictionsOf } from '../bars/contradictions.ts';
 import { priceBlocksOf } from '../bars/priceBlocks.ts';
 import type { AmbiguityFallback } from '../config.ts';
+import { signalExit } from '../definitions/exitReasons/signalExit.ts';
+import { slippageKindOf } from '../definitions/slippage/slippageKinds.ts';
+import { exitSizeOf } from '../definitions/sizing/exitSizes.ts';
 import type { EntryRule, RiskRules, Stateful, ValueSource } from '../evaluate/tradingRules.ts';
 import { Accelerator } from '../kernels/accelerator.ts';
 import { wordCount } from '../kernels/bits.ts';
-import { createFeeSchedule, createSlippage } from './costs.ts';
+import { bindLevels, levelSources, readsAtSignal, type BoundLevels } from './boundLevels.ts';
+import { createFeeSchedule } from './costs.ts';
 import type { Decision } from './instant.ts';
 import { createLedger } from './ledger.ts';
 import { Marks } from './marks.ts';
-import { DueExits, NO_LEVELS, readsAtSignal } from './orders.ts';
+import { DueExits, NO_LEVELS, type ExitFill } from './orders.ts';
 import { rowScans } from './rowScan.ts';
 import type { BarCount, PlayTrades, RecordedHistory, Run } from './run.ts';
 import type { ResultReads, Scratch, SimulationInput } from './simulation.ts';
-import type { SizingContext } from './sizing.ts';
+import { bindSize, newSizingContext } from './sizing.ts';
 import { StateReader } from './state.ts';
 import { StreamedMarks } from './streamedMarks.ts';
 import { TradeBudget } from './tradeBudget.ts';
@@ -37,8 +41,9 @@ export function createRun(
   policy: AmbiguityFallback,
   budget = new TradeBudget(input.bars.length, input.control),
 ): Run {
-  const history = recordedHistory(input);
-  const run = newRun(input, policy, history, newRecords(input, history.length > 0, budget));
+  const levels = bindLevels(input.risk);
+  const history = recordedHistory(input, levels);
+  const run = newRun(input, levels, policy, history, newRecords(input, history.length > 0, budget));
   run.state.attach(run);
   return run;
 }
@@ -69,13 +74,18 @@ function newRecords(input: SimulationInput, readsState: boolean, budget: TradeBu
 /** One literal makes every run, so that all runs have one hidden class: the loop is compiled for that one. */
 function newRun(
   input: SimulationInput,
+  levels: BoundLevels,
   policy: AmbiguityFallback,
   history: readonly RecordedHistory[],
   { reads, marks, equity, inPosition, trades }: Records,
 ): Run {
   const { bars, config, start } = input;
+  const { slippage } = config.execution;
   const { children, contradicted } = barsToDrill(input);
-  const exits = input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority);
+  const exits = input.exits
+    .map((rule, index) => ({ rule, index, size: exitSizeOf(rule.action.mode) }))
+    .sort((a, b) => a.rule.priority - b.rule.priority);
+  const sizes = input.entries.map(({ sizing }) => bindSize(sizing));
   const decisions = decisionsOf(bars.timeframe, policy);
   return {
     input,
@@ -87,14 +97,16 @@ function newRun(
     barMs: TIMEFRAME_MS[bars.timeframe],
     entries: input.entries,
     exits,
-    watch: new Watch(input),
-    readsLevels: readsAtSignal(input.risk),
+    watch: new Watch(input, levels),
+    levels,
+    readsLevels: readsAtSignal(levels),
     decisions,
     instants: instantsOf(start, decisions),
     entryFill: { rawPrice: NaN, price: NaN, stopPrice: NaN, feeRate: NaN, quantity: NaN },
-    exitFill: { quantity: NaN, price: NaN, isSlipped: false, role: 'taker', reason: 'signal', rule: null, order: null },
+    exitFill: noExit(),
     closing: { price: NaN, quantity: NaN, entryFee: NaN, exitFee: NaN, slippage: NaN, pnl: NaN },
-    sizing: sizingOf(input),
+    sizes,
+    sizing: newSizingContext(config, bars, input.instrument, sizes),
 
     positions: [],
     closed: [],
@@ -107,7 +119,11 @@ function newRun(
 
     ledger: createLedger(config.initialBalance),
     fees: createFeeSchedule(config.execution.feeModel),
-    slippage: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
+    slippedPrice: slippageKindOf(slippage).bind(slippage, {
+      bars,
+      instrument: input.instrument,
+      atr: input.slippageAtr,
+    }),
     slippageCost: 0,
     fundingPaid: 0,
 
@@ -161,17 +177,14 @@ const instantsOf = (row: number, { direct, gap }: Run['decisions']): Run['instan
   close: { row, isAtClose: true, isAtOpen: false, from: NaN, decision: direct },
 });
 
-const sizingOf = ({ config, start, bars, instrument }: SimulationInput): SizingContext => ({
+const noExit = (): ExitFill => ({
+  quantity: NaN,
   price: NaN,
-  stopPrice: NaN,
-  feeRate: NaN,
-  stopFeeRate: NaN,
-  equity: NaN,
-  freeCash: NaN,
-  leverage: config.leverage,
-  signalRow: start,
-  bars,
-  instrument,
+  isSlipped: false,
+  role: 'taker',
+  reason: signalExit.reason,
+  rule: null,
+  order: null,
 });
 
 const noCounts = (entries: readonly EntryRule[]): Run['counts'] => ({
@@ -207,7 +220,7 @@ const equityColumn = (scratch: Scratch | undefined, rows: number): Float64Array 
  * Every stateful expression, with the memory that belongs to the run instead of a position: entry signals, order
  * prices, risk prices read at a signal, exits.
  */
-function recordedHistory({ entries, exits, risk }: SimulationInput): RecordedHistory[] {
+function recordedHistory({ entries, exits }: SimulationInput, levels: BoundLevels): RecordedHistory[] {
   const recorded: RecordedHistory[] = [];
   const add = (node: Stateful, view: RecordedHistory['view']) =>
     void recorded.push({ node, memory: node.newMemory(null), view });
@@ -219,7 +232,6 @@ function recordedHistory({ entries, exits, risk }: SimulationInput): RecordedHis
     if (order.type !== 'market') addPrice(order.price);
   }
   for (const { when } of exits) if (when.kind === 'stateful') add(when.condition, null);
-  if (risk.stopLoss?.mode === 'price') addPrice(risk.stopLoss.price);
-  for (const { trigger } of risk.takeProfits) if (trigger.mode === 'price') addPrice(trigger.price);
+  levelSources(levels).forEach(addPrice);
   return recorded;
 }

@@ -1,7 +1,7 @@
 // Fills: an order becomes a position, a position or part of it becomes a trade row.
 import { setBits } from '../kernels/bits.ts';
 import type { OrderRole } from '../config.ts';
-import { chargeFee, feeRate, slippedPrice } from './costs.ts';
+import { chargeFee, feeRate } from './costs.ts';
 import { equityAt, freeCash } from './ledger.ts';
 import { closedRow, timeOf, type Instant } from './instant.ts';
 import { updateMargin } from './margin.ts';
@@ -9,8 +9,8 @@ import { initialStop, setLevels } from './levels.ts';
 import type { EntryFill, EntryOrder, ExitFill, ExitOrder } from './orders.ts';
 import { logEntry, logExit, rejectEntry } from './orderLog.ts';
 import { blankPosition, resetPosition, type Position } from './position.ts';
-import type { OrderRecord, RejectionReason } from './simulation.ts';
-import type { ExitReason } from './trade.ts';
+import type { RejectionReason } from './simulation.ts';
+import { exitReasonOf, type ExitReason } from '../definitions/exitReasons/exitReasons.ts';
 import type { Run } from './run.ts';
 import { orderQuantity } from './sizing.ts';
 import { writeTrade } from './tradeRow.ts';
@@ -39,22 +39,23 @@ export function sizeEntry(
   closed: number,
   now: number,
 ): RejectionReason | null {
-  const { ledger, sizing, slippage, fees, entryFill: fill } = run;
-  const { config, instrument, risk } = run.input;
-  const { side, order, sizing: sizingRule } = run.entries[rule];
-  const price = order.type === 'limit' ? rawPrice : slippedPrice(slippage, rawPrice, side, closed);
-  const stopPrice = initialStop(risk, levels, side, price);
+  const { ledger, sizing, fees, entryFill: fill } = run;
+  const { config, instrument } = run.input;
+  const { side, order } = run.entries[rule];
+  const size = run.sizes[rule];
+  const price = order.type === 'limit' ? rawPrice : run.slippedPrice(rawPrice, side, closed);
+  const stopPrice = initialStop(run.levels, levels, side, price);
   const rate = feeRate(fees, config.execution.entryOrderRole, now);
-  const isByRisk = sizingRule.mode === 'risk_percent';
+  const isByRisk = size.readsStop;
   const funds = freeCash(ledger);
   sizing.price = price;
-  sizing.stopPrice = isByRisk ? slippedPrice(slippage, stopPrice, side > 0 ? -1 : 1, closed) : stopPrice;
+  sizing.stopPrice = isByRisk ? run.slippedPrice(stopPrice, side > 0 ? -1 : 1, closed) : stopPrice;
   sizing.feeRate = rate;
   sizing.stopFeeRate = isByRisk ? feeRate(fees, config.execution.riskOrderRole, now) : NaN;
   sizing.equity = equityAt(ledger, rawPrice);
   sizing.freeCash = funds;
   sizing.signalRow = signalRow;
-  const quantity = orderQuantity(sizingRule, sizing);
+  const quantity = orderQuantity(size, sizing);
   const notional = quantity * price;
   const cost = notional / config.leverage + notional * rate;
   fill.rawPrice = rawPrice;
@@ -94,7 +95,7 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
   const { side } = run.entries[order.rule];
   const fee = chargeFee(run.fees, quantity * price, input.config.execution.entryOrderRole, feeTime(run, at));
   const slippage = Math.abs(price - fill.rawPrice) * quantity;
-  const { stopLoss } = input.risk;
+  const stopSource = run.levels.stop?.source;
   const position = takeBlank(run, at.row);
   resetPosition(position, run.nextPositionId++, side, price, quantity);
   position.entryRule = order.rule;
@@ -108,10 +109,9 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
       when.kind === 'stateful' ? when.condition.newMemory(run.memories.get(when.condition)!) : null,
     );
   }
-  if (stopLoss?.mode === 'price' && stopLoss.price.kind === 'stateful') {
-    position.stopMemory = stopLoss.price.value.newMemory(run.memories.get(stopLoss.price.value)!);
-  }
-  if (run.hasLevels) setLevels(position, input.risk, order.levels, fill.stopPrice);
+  if (stopSource?.kind === 'stateful')
+    position.stopMemory = stopSource.value.newMemory(run.memories.get(stopSource.value)!);
+  if (run.hasLevels) setLevels(run, position, order.levels, fill.stopPrice);
   if (run.positions.length === 0) run.openSince = at.isAtClose ? at.row + 1 : at.row;
   run.positions.push(position);
   run.slippageCost += slippage;
@@ -150,7 +150,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   const quantity = isFull ? position.quantity : exit.quantity;
   const share = isFull ? 1 : quantity / position.quantity;
   const direction = side > 0 ? -1 : 1;
-  const price = exit.isSlipped ? slippedPrice(run.slippage, exit.price, direction, closedRow(at)) : exit.price;
+  const price = exit.isSlipped ? run.slippedPrice(exit.price, direction, closedRow(at)) : exit.price;
   const exitFee = chargeFee(run.fees, quantity * price, exit.role, feeTime(run, at));
   const entryFee = position.entryFee * share;
   const funding = position.funding * share;
@@ -205,8 +205,7 @@ function logFill(
   filled: { fillPrice: number; quantity: number; fee: number },
 ): void {
   const { order, reason, rule } = exit;
-  let type: OrderRecord['type'] = 'risk';
-  if (order !== null || reason === 'end_of_data') type = 'market';
+  const { order: type, names } = exitReasonOf(reason);
   logExit(
     run,
     position,
@@ -216,7 +215,7 @@ function logFill(
       type,
       role: exit.role,
       reason,
-      rule: reason === 'signal' && rule !== null ? run.input.exits[rule].id : reason,
+      rule: names === 'exit' && rule !== null ? run.input.exits[rule].id : reason,
     },
     {
       status: 'filled',

@@ -1,4 +1,6 @@
 // Fills at levels: the stop, the targets and the liquidation of a position that the price has reached.
+import { liquidationExit } from '../definitions/exitReasons/liquidationExit.ts';
+import { takeProfitExit } from '../definitions/exitReasons/takeProfitExit.ts';
 import { exitFill, fillExit } from './fills.ts';
 import type { Instant } from './instant.ts';
 import { takeStep } from './ladder.ts';
@@ -20,7 +22,7 @@ export function fillAdverse(run: Run, position: Position, signedPrice: number, a
   for (const each of run.positions.slice()) {
     if (each !== position) leaveRange(each);
     const instant = each === position ? at : { ...at, from: NaN };
-    fillExit(run, each, exitFill(run, 'liquidation', each.quantity, price, role), instant);
+    fillExit(run, each, exitFill(run, liquidationExit.reason, each.quantity, price, role), instant);
   }
 }
 
@@ -31,7 +33,7 @@ export function fillTarget(run: Run, position: Position, signedPrice: number, at
   const quantity = takeStep(position, risk.takeProfits, instrument.qtyStep);
   if (quantity === 0) return;
   const price = position.side * signedPrice;
-  const exit = exitFill(run, 'take_profit', quantity, price, config.execution.riskOrderRole);
+  const exit = exitFill(run, takeProfitExit.reason, quantity, price, config.execution.riskOrderRole);
   // A target fills like a limit order.
   exit.isSlipped = false;
   exit.rule = step;

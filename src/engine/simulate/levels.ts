@@ -1,6 +1,7 @@
 // Levels: what the risk rules say at a signal, and the prices they become at the fill.
+import type { BoundLevel, BoundLevels } from './boundLevels.ts';
 import { findNextTarget, tightenStop, type Position } from './position.ts';
-import type { RiskRules, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
+import type { StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
 import { NO_LEVELS, type SignalLevels } from './orders.ts';
 import type { Run } from './run.ts';
 
@@ -20,83 +21,55 @@ export function readPrice(run: Run, price: ValueSource, row: number): number {
 /** Reads the risk rules at the close of `row`; null when a level they need is missing. */
 export function readSignalLevels(run: Run, row: number): SignalLevels | null {
   if (!run.readsLevels) return NO_LEVELS;
-  const { stopLoss, takeProfits, trailingStop } = run.input.risk;
-  let stop = NaN;
-  if (stopLoss?.mode === 'atr') stop = stopLoss.atr[row] * stopLoss.multiplier;
-  else if (stopLoss?.mode === 'price') stop = readPrice(run, stopLoss.price, row);
+  const { stop, targets, trail } = run.levels;
+  const stopAmount = stop === null ? NaN : readLevel(run, stop, row);
   // A stop price that is read again at every close may begin later.
-  const isStopNeeded = stopLoss?.mode === 'atr' || (stopLoss?.mode === 'price' && stopLoss.update !== 'bar');
-  if (isStopNeeded && Number.isNaN(stop)) return null;
+  if (stop?.isRead === true && !stop.followsBars && Number.isNaN(stopAmount)) return null;
 
-  const targets: number[] = [];
-  for (const { trigger } of takeProfits) {
-    let level = NaN;
-    if (trigger.mode === 'atr') level = trigger.atr[row] * trigger.multiplier;
-    else if (trigger.mode === 'price') level = readPrice(run, trigger.price, row);
-    if ((trigger.mode === 'atr' || trigger.mode === 'price') && Number.isNaN(level)) return null;
-    targets.push(level);
+  const amounts: number[] = [];
+  for (const target of targets) {
+    const amount = readLevel(run, target, row);
+    if (target.isRead && Number.isNaN(amount)) return null;
+    amounts.push(amount);
   }
 
-  let trailDistance = NaN;
-  if (trailingStop?.distance.mode === 'atr') {
-    trailDistance = trailingStop.distance.atr[row] * trailingStop.distance.multiplier;
-    if (Number.isNaN(trailDistance)) return null;
-  }
-  return { stop, targets, trailDistance };
+  const trailDistance = trail === null ? NaN : readLevel(run, trail, row);
+  if (trail?.isRead === true && Number.isNaN(trailDistance)) return null;
+  return { stop: stopAmount, targets: amounts, trailDistance };
+}
+
+/** The distance or price that a level reads at the close of `row`; NaN: missing, or it reads nothing. */
+function readLevel(run: Run, { atr, number, source }: BoundLevel, row: number): number {
+  if (atr !== null) return atr[row] * number;
+  return source === null ? NaN : readPrice(run, source, row);
 }
 
 /** The initial stop's price for an entry filled at `price`; NaN: no stop, or not known yet. */
-export function initialStop(risk: RiskRules, levels: SignalLevels, side: 1 | -1, price: number): number {
-  const { stopLoss } = risk;
-  if (stopLoss === null) return NaN;
-  switch (stopLoss.mode) {
-    case 'percent':
-      return price * (1 - (side * stopLoss.value) / 100);
-    case 'fixed':
-      return price - side * stopLoss.value;
-    case 'atr':
-      return price - side * levels.stop;
-    case 'price':
-      return levels.stop;
-  }
-}
-
-function targetPrice(
-  rule: RiskRules['takeProfits'][number],
-  step: number,
-  levels: SignalLevels,
-  position: Position,
-): number {
-  const { side, entryPrice } = position;
-  switch (rule.trigger.mode) {
-    case 'percent':
-      return entryPrice * (1 + (side * rule.trigger.value) / 100);
-    case 'r':
-      return entryPrice + side * rule.trigger.value * position.initialRisk;
-    case 'atr':
-      return entryPrice + side * levels.targets[step];
-    case 'price':
-      return levels.targets[step];
-  }
+export function initialStop({ stop }: BoundLevels, levels: SignalLevels, side: 1 | -1, price: number): number {
+  if (stop === null) return NaN;
+  return stop.formula(price, side > 0 ? -1 : 1, stop.isRead ? levels.stop : stop.number, NaN);
 }
 
 /** Sets every level of a position just filled. */
-export function setLevels(position: Position, risk: RiskRules, levels: SignalLevels, stopPrice: number): void {
+export function setLevels(run: Run, position: Position, levels: SignalLevels, stopPrice: number): void {
   const { side, entryPrice } = position;
+  const { targets, trail } = run.levels;
   if (!Number.isNaN(stopPrice)) position.stopLoss = side * stopPrice;
-  for (let step = 0; step < risk.takeProfits.length; step++) {
-    const price = targetPrice(risk.takeProfits[step], step, levels, position);
+  for (let step = 0; step < targets.length; step++) {
+    const { formula, isRead, number } = targets[step];
+    const price = formula(entryPrice, side, isRead ? levels.targets[step] : number, position.initialRisk);
     // An R target without a known stop has no price; it never fills.
     position.targets[step] = Number.isNaN(price) ? Infinity : side * price;
   }
   findNextTarget(position);
-  const { trailingStop, breakeven } = risk;
-  if (trailingStop !== null) {
-    const { distance, activateAfterPercent } = trailingStop;
+  const { breakeven } = run.input.risk;
+  if (trail !== null) {
+    const { activateAfterPercent, isRead, number } = trail;
+    const amount = isRead ? levels.trailDistance : number;
     position.trailFrom =
       activateAfterPercent === null ? -Infinity : side * entryPrice * (1 + (side * activateAfterPercent) / 100);
-    if (distance.mode === 'percent') position.trailFactor = 1 - (side * distance.value) / 100;
-    else position.trailOffset = levels.trailDistance;
+    position.trailFactor = trail.factor(side, amount);
+    position.trailOffset = trail.offset(amount);
   }
   if (breakeven !== null) {
     position.breakevenFrom = side * entryPrice * (1 + (side * breakeven.activateAfterPercent) / 100);
@@ -110,10 +83,10 @@ export function setLevels(position: Position, risk: RiskRules, levels: SignalLev
  * the next bar.
  */
 export function updateStopPrices(run: Run, row: number): void {
-  const { stopLoss } = run.input.risk;
-  if (stopLoss?.mode !== 'price' || stopLoss.update !== 'bar') return;
+  const { stop } = run.levels;
+  if (stop === null || !stop.followsBars) return;
   for (const position of run.positions) {
-    const price = readPositionPrice(run, stopLoss.price, row, position, position.stopMemory);
+    const price = readPositionPrice(run, stop.source!, row, position, position.stopMemory);
     const signed = position.side * price;
     if (signed > position.stopLoss) {
       position.stopLoss = signed;

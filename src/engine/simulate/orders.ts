@@ -1,8 +1,7 @@
 // Orders: what a close asks for, and how long it stays live.
 import type { OrderRole } from '../config.ts';
 import type { Position } from './position.ts';
-import type { ExitReason } from './trade.ts';
-import type { RiskRules } from '../evaluate/tradingRules.ts';
+import type { ExitReason } from '../definitions/exitReasons/exitReasons.ts';
 
 /**
  * What is read at the signal's close and fixed then (semantics §2.4): prices and ATR distances, NaN where the rule
@@ -15,13 +14,6 @@ export interface SignalLevels {
   readonly targets: readonly number[];
   readonly trailDistance: number;
 }
-
-/** Whether any risk rule reads something at a signal; the others are known from the fill. */
-export const readsAtSignal = ({ stopLoss, takeProfits, trailingStop }: RiskRules): boolean =>
-  stopLoss?.mode === 'atr' ||
-  stopLoss?.mode === 'price' ||
-  takeProfits.some(({ trigger }) => trigger.mode === 'atr' || trigger.mode === 'price') ||
-  trailingStop?.distance.mode === 'atr';
 
 /** An entry order. A market order that has filled is overwritten by the next one. */
 export interface EntryOrder {

@@ -1,4 +1,5 @@
 // Pending orders: which limit and stop entries a price range reaches, and what becomes of them (semantics §2.6, §3.7).
+import { reversalExit } from '../definitions/exitReasons/reversalExit.ts';
 import { fillEntry, fillMarketExit } from './fills.ts';
 import type { Instant } from './instant.ts';
 import { logEntry, removePending } from './orderLog.ts';
@@ -62,7 +63,8 @@ function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean
     leaveRange(position);
     const id = run.nextOrderId++;
     const { quantity } = position;
-    const order: ExitOrder = { id, signalRow: at.row, position, quantity, reason: 'reverse', rule: null };
+    const { reason } = reversalExit;
+    const order: ExitOrder = { id, signalRow: at.row, position, quantity, reason, rule: null };
     fillMarketExit(run, order, price, isSlipped, { ...at, from: NaN });
   }
 }

@@ -1,8 +1,13 @@
 // A position: what was filled, what is left of it, and the levels that stand around it.
-import type { ExitReason } from './trade.ts';
+import { breakevenExit } from '../definitions/exitReasons/breakevenExit.ts';
+import { stopLossExit } from '../definitions/exitReasons/stopLossExit.ts';
+import { trailingStopExit } from '../definitions/exitReasons/trailingStopExit.ts';
 import type { StateMemory } from '../evaluate/tradingRules.ts';
 
-type StopReason = Extract<ExitReason, 'stop_loss' | 'breakeven' | 'trailing_stop'>;
+type StopReason = typeof STOP_LOSS | typeof BREAKEVEN | typeof TRAILING_STOP;
+const STOP_LOSS = stopLossExit.reason;
+const BREAKEVEN = breakevenExit.reason;
+const TRAILING_STOP = trailingStopExit.reason;
 
 /**
  * One entry fill and its own risk levels (semantics §2.2). Everything marked "signed" is side × price, so that a short
@@ -98,7 +103,7 @@ export const blankPosition = (): Position => ({
   stopLoss: NaN,
   breakevenStop: NaN,
   stop: -Infinity,
-  stopReason: 'stop_loss',
+  stopReason: STOP_LOSS,
   best: NaN,
   peak: NaN,
   trough: NaN,
@@ -184,15 +189,15 @@ const trailingLevel = (position: Position, best: number): number =>
  */
 export function tightenStop(position: Position): void {
   let stop = position.stopLoss;
-  let reason: StopReason = 'stop_loss';
+  let reason: StopReason = STOP_LOSS;
   if (position.breakevenStop > stop) {
     stop = position.breakevenStop;
-    reason = 'breakeven';
+    reason = BREAKEVEN;
   }
   const trail = trailingLevel(position, position.best);
   if (trail > stop) {
     stop = trail;
-    reason = 'trailing_stop';
+    reason = TRAILING_STOP;
   }
   position.stop = stop;
   position.stopReason = reason;

@@ -1,6 +1,8 @@
 // Rehearsals: what each policy would do with a position, so that only what they disagree on is called a fallback
 // (semantics §3.6).
 import { AMBIGUITY_FALLBACKS, type AmbiguityFallback } from '../config.ts';
+import { exitReasonOf, type ExitReason } from '../definitions/exitReasons/exitReasons.ts';
+import { liquidationExit } from '../definitions/exitReasons/liquidationExit.ts';
 import { feeRate } from './costs.ts';
 import { feeTime } from './fills.ts';
 import { playRange, type Mark, type Play, type Player } from './intrabar.ts';
@@ -12,7 +14,7 @@ import { goesWorstFirst, type Prices } from './priceRange.ts';
 import type { Run } from './run.ts';
 
 /** Codes of fills at a stop; the code of a fill at a target is the number of its ladder step. */
-const STOP_CODES = { stop_loss: -1, breakeven: -2, trailing_stop: -3, liquidation: -4 } as const;
+const codeOf = (reason: ExitReason): number => -1 - exitReasonOf(reason).code;
 const NUMBERS_PER_FILL = 3;
 
 /** The part of a price range in which a position is held, played for it alone. */
@@ -110,8 +112,8 @@ class Rehearsal implements Play {
 
   fillAdverse(_player: Player, signedPrice: number): void {
     const { position } = this;
-    const reason = this.#liquidation > position.stop ? 'liquidation' : position.stopReason;
-    this.#fill(STOP_CODES[reason], signedPrice, position.quantity);
+    const reason = this.#liquidation > position.stop ? liquidationExit.reason : position.stopReason;
+    this.#fill(codeOf(reason), signedPrice, position.quantity);
   }
 
   fillTarget(_player: Player, signedPrice: number): void {

@@ -2,19 +2,22 @@
 import type { Bars } from '../bars/bars.ts';
 import type { AmbiguityFallback } from '../config.ts';
 import type { PriceBlocks } from '../bars/priceBlocks.ts';
-import type { FeeSchedule, SlippageModel } from './costs.ts';
+import type { BoundLevels } from './boundLevels.ts';
+import type { FeeSchedule } from './costs.ts';
 import type { Ledger } from './ledger.ts';
 import type { Marks } from './marks.ts';
 import type { Decision, Instant, ReusedInstant } from './instant.ts';
 import type { ClosingFill, DueExits, EntryFill, EntryOrder, ExitFill } from './orders.ts';
 import type { Position } from './position.ts';
 import type { OrderRecord, RejectionReason, ResultReads, SimulationInput } from './simulation.ts';
+import type { SlippedPrice } from '../definitions/slippage/slippageKind.ts';
+import type { ExitSize } from '../definitions/sizing/exitSize.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory } from '../evaluate/tradingRules.ts';
 import type { StateReader } from './state.ts';
 import type { RowScans } from './rowScan.ts';
 import type { StreamedMarks } from './streamedMarks.ts';
 import type { TradeLog } from './tradeLog.ts';
-import type { SizingContext } from './sizing.ts';
+import type { BoundSize, SizingContext } from './sizing.ts';
 import type { Watch } from './watch.ts';
 
 /** Bars counted once each, whatever the number of positions in them: the last row counted, and how many. */
@@ -54,10 +57,14 @@ export interface Run {
   readonly policy: AmbiguityFallback;
   readonly barMs: number;
   readonly entries: readonly EntryRule[];
+  /** How each entry is sized. */
+  readonly sizes: readonly BoundSize[];
   /** By priority, then listing, with their index in `input.exits`. */
-  readonly exits: readonly { readonly rule: ExitRule; readonly index: number }[];
+  readonly exits: readonly { readonly rule: ExitRule; readonly index: number; readonly size: ExitSize }[];
   readonly watch: Watch;
-  /** Whether the risk rules read anything at a signal. */
+  /** The levels of the risk rules. */
+  readonly levels: BoundLevels;
+  /** Whether any of them is read at a signal. */
   readonly readsLevels: boolean;
   /** How fills on base bars are decided: directly, because the open has passed the level, or by the policy. */
   readonly decisions: { readonly direct: Decision; readonly gap: Decision; readonly policy: Decision };
@@ -84,7 +91,8 @@ export interface Run {
 
   readonly ledger: Ledger;
   readonly fees: FeeSchedule;
-  readonly slippage: SlippageModel;
+  /** Slippage, bound to the bars of the run. */
+  readonly slippedPrice: SlippedPrice;
   slippageCost: number;
   fundingPaid: number;
 

@@ -5,8 +5,11 @@ import { readPrice, readSignalLevels, updateStopPrices } from './levels.ts';
 import { NO_LEVELS, type EntryOrder } from './orders.ts';
 import { expireEntry, logExit, placePending, rejectEntry } from './orderLog.ts';
 import type { Position } from './position.ts';
-import type { ExitReason } from './trade.ts';
-import type { ConditionSource, SizingRule, StateMemory } from '../evaluate/tradingRules.ts';
+import type { ExitReason } from '../definitions/exitReasons/exitReasons.ts';
+import { reversalExit } from '../definitions/exitReasons/reversalExit.ts';
+import { signalExit } from '../definitions/exitReasons/signalExit.ts';
+import { timeStopExit } from '../definitions/exitReasons/timeStopExit.ts';
+import type { ConditionSource, StateMemory } from '../evaluate/tradingRules.ts';
 import { atClose, type Run } from './run.ts';
 import { partialQuantity } from './sizing.ts';
 
@@ -82,19 +85,18 @@ function readExits(run: Run, row: number): void {
     position.plannedQuantity = position.quantity;
     if (run.watch.hasStatefulExits) updateExitMemories(run, row, position);
   }
-  for (const { rule, index } of run.exits) {
+  for (const { rule, index, size } of run.exits) {
     for (const position of run.positions) {
       if (position.plannedQuantity === 0) continue;
       if (position.exitsFired.length > 0 && position.exitsFired.includes(index)) continue;
       if (rule.appliesTo !== 0 && rule.appliesTo !== position.side) continue;
       if (!isTrue(run, rule.when, row, position, position.exitMemories[index] ?? null)) continue;
-      const { mode, value } = rule.action;
       const left = position.plannedQuantity;
-      const wanted = mode === 'fixed' ? value : (left * value) / 100;
+      const wanted = size.quantity(rule.action.value, left);
       const quantity = partialQuantity(left, wanted, run.input.instrument.qtyStep);
       if (quantity === 0) continue;
       if (quantity < left) position.exitsFired.push(index);
-      orderExit(run, row, position, quantity, 'signal', index);
+      orderExit(run, row, position, quantity, signalExit.reason, index);
     }
   }
 }
@@ -116,7 +118,7 @@ function readTimeStops(run: Run, row: number): void {
   const exitRow = run.input.config.execution.orderTiming === 'next_open' ? row + 1 : row;
   for (const position of run.positions) {
     if (exitRow - position.entryRow >= timeStop.maxBars && position.plannedQuantity > 0) {
-      orderExit(run, row, position, position.plannedQuantity, 'time_stop', null);
+      orderExit(run, row, position, position.plannedQuantity, timeStopExit.reason, null);
     }
   }
 }
@@ -198,12 +200,13 @@ function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
 /** Orders the exit of every position that this close leaves open, for an entry of the other side. */
 function orderReversal(run: Run, row: number): void {
   for (const position of run.positions) {
-    if (position.plannedQuantity > 0) orderExit(run, row, position, position.plannedQuantity, 'reverse', null);
+    const { plannedQuantity } = position;
+    if (plannedQuantity > 0) orderExit(run, row, position, plannedQuantity, reversalExit.reason, null);
   }
 }
 
 function placeEntry(run: Run, row: number, ruleIndex: number): void {
-  const { order: orderRule, sizing } = run.entries[ruleIndex];
+  const { order: orderRule } = run.entries[ruleIndex];
   const levels = readSignalLevels(run, row);
   const price = orderRule.type === 'market' ? NaN : readPrice(run, orderRule.price, row);
   const isMarket = orderRule.type === 'market';
@@ -215,7 +218,7 @@ function placeEntry(run: Run, row: number, ruleIndex: number): void {
   order.lastRow = isMarket ? row + 1 : row + orderRule.expireBars;
   order.levels = levels ?? NO_LEVELS;
   const isPriced = isMarket || !Number.isNaN(price);
-  if (levels === null || !isPriced || !isSizable(run, sizing, order)) rejectEntry(run, order, 'LEVEL_MISSING');
+  if (levels === null || !isPriced || !isSizable(run, order)) rejectEntry(run, order, 'LEVEL_MISSING');
   else if (isMarket) run.dueEntry = order;
   else placePending(run, order);
 }
@@ -224,11 +227,12 @@ function placeEntry(run: Run, row: number, ruleIndex: number): void {
  * Whether the values that sizing needs are known at the signal. An order without them must not hold a slot until its
  * price is reached.
  */
-function isSizable(run: Run, sizing: SizingRule, { levels, signalRow }: EntryOrder): boolean {
-  if (sizing.mode === 'volatility_target') return !Number.isNaN(sizing.atr[signalRow]);
+function isSizable(run: Run, { rule, levels, signalRow }: EntryOrder): boolean {
+  const { atr, readsStop } = run.sizes[rule];
+  if (atr !== null) return !Number.isNaN(atr[signalRow]);
   // Only a stop price with update "bar" can be missing here. Other stops are known from the fill, or the order was
   // rejected without them.
-  if (sizing.mode === 'risk_percent' && run.input.risk.stopLoss?.mode === 'price') return !Number.isNaN(levels.stop);
+  if (readsStop && run.levels.stop?.isRead === true) return !Number.isNaN(levels.stop);
   return true;
 }
 

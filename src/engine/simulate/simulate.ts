@@ -1,5 +1,6 @@
 // The fill loop: bar after bar through orders, levels and signals, skipping all bars in which nothing can happen.
 import { policyInForce, type AmbiguityFallback } from '../config.ts';
+import { endOfDataExit } from '../definitions/exitReasons/endOfDataExit.ts';
 import { hasBit } from '../kernels/bits.ts';
 import { playInsideBar, playOpen } from './bar.ts';
 import { exitFill, fillExit } from './fills.ts';
@@ -182,7 +183,7 @@ function closeAtEnd(run: Run, row: number): boolean {
   const price = run.bars.close[row];
   const role = run.input.config.execution.exitOrderRole;
   for (const position of run.positions.slice()) {
-    fillExit(run, position, exitFill(run, 'end_of_data', position.quantity, price, role), at);
+    fillExit(run, position, exitFill(run, endOfDataExit.reason, position.quantity, price, role), at);
   }
   return true;
 }

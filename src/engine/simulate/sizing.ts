@@ -1,6 +1,9 @@
-// How much an order trades: the sizing modes, and the rounding to the instrument's step.
+// How much an order trades: the formula of its sizing mode, rounded to the instrument's step.
 import { DAY_MS, type Bars, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
+import type { ResolvedConfig } from '../config.ts';
+import type { SizedFill, SizingMode } from '../definitions/sizing/sizingMode.ts';
+import { sizingModeOf } from '../definitions/sizing/sizingModes.ts';
 import type { SizingRule } from '../evaluate/tradingRules.ts';
 
 /**
@@ -30,59 +33,52 @@ export function partialQuantity(left: number, wanted: number, step: number): num
   return left - quantity < step * (1 - stepTolerance(left / step)) ? left : quantity;
 }
 
-/** What sizing reads at the fill. Prices in quote units, rates as fractions. */
-export interface SizingContext {
-  /** The fill price, slippage included. */
-  price: number;
-  /** The initial stop's fill price, slippage included; NaN without one. */
-  stopPrice: number;
-  feeRate: number;
-  /** What the stop would pay, with the role of risk orders. */
-  stopFeeRate: number;
-  equity: number;
-  freeCash: number;
-  readonly leverage: number;
+/** What sizing reads at the fill. */
+export interface SizingContext extends SizedFill {
   signalRow: number;
   readonly bars: Bars;
   readonly instrument: Instrument;
 }
 
-/**
- * Units of the base asset, rounded down to the step; NaN when a value it needs is missing. Formulas: semantics §4.2 and
- * §4.3.
- */
-export function orderQuantity(sizing: SizingRule, context: SizingContext): number {
-  if (!(context.price > 0)) return 0;
-  return floorToStep(unroundedQuantity(sizing, context), context.instrument.qtyStep);
+/** How an entry rule is sized, found once per run. */
+export interface BoundSize {
+  readonly value: number;
+  readonly atr: Float64Array | null;
+  readonly readsStop: boolean;
+  readonly quantity: SizingMode['quantity'];
 }
 
-function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
-  const { price, equity } = context;
-  const fee = Math.max(0, context.feeRate);
-  switch (sizing.mode) {
-    case 'fixed':
-      return sizing.value;
-    case 'fixed_cash':
-      return sizing.value / price;
-    case 'percent_equity':
-    case 'percent_balance': {
-      const fraction = sizing.value / 100;
-      const funds = sizing.mode === 'percent_equity' ? equity : context.freeCash;
-      return (funds * fraction) / (price * (1 + fee * Math.max(1, fraction)));
-    }
-    case 'risk_percent': {
-      const { stopPrice } = context;
-      const lossPerUnit = Math.abs(price - stopPrice) + fee * price + Math.max(0, context.stopFeeRate) * stopPrice;
-      return (equity * (sizing.value / 100)) / lossPerUnit;
-    }
-    case 'volatility_target': {
-      const { bars, instrument, signalRow } = context;
-      const barVolatility = sizing.atr[signalRow] / bars.close[signalRow];
-      const wanted = (equity * (sizing.value / 100)) / (barVolatility * Math.sqrt(barsPerYear(bars, instrument)));
-      const affordable = context.freeCash / (1 / context.leverage + fee);
-      return Math.min(wanted, affordable) / price;
-    }
-  }
+export function bindSize({ mode, value, atr }: SizingRule): BoundSize {
+  const { readsStop, quantity } = sizingModeOf(mode);
+  return { value, atr: atr ?? null, readsStop, quantity };
+}
+
+export const newSizingContext = (
+  { leverage }: ResolvedConfig,
+  bars: Bars,
+  instrument: Instrument,
+  sizes: readonly BoundSize[],
+): SizingContext => ({
+  price: NaN,
+  stopPrice: NaN,
+  feeRate: NaN,
+  stopFeeRate: NaN,
+  equity: NaN,
+  freeCash: NaN,
+  leverage,
+  atrFraction: NaN,
+  barsPerYear: sizes.some(({ atr }) => atr !== null) ? barsPerYear(bars, instrument) : NaN,
+  signalRow: 0,
+  bars,
+  instrument,
+});
+
+/** Units of the base asset, rounded down to the step; NaN when a value it needs is missing (semantics §4.2). */
+export function orderQuantity(size: BoundSize, context: SizingContext): number {
+  if (!(context.price > 0)) return 0;
+  const { signalRow, bars, instrument } = context;
+  if (size.atr !== null) context.atrFraction = size.atr[signalRow] / bars.close[signalRow];
+  return floorToStep(size.quantity(size.value, context), instrument.qtyStep);
 }
 
 interface BarsPerDay {

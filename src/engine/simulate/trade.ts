@@ -1,13 +1,8 @@
 // A trade: one closing fill of a position, and what brought it about.
 import type { Bars } from '../bars/bars.ts';
 import type { AmbiguityFallback } from '../config.ts';
+import type { ExitReason } from '../definitions/exitReasons/exitReasons.ts';
 import type { ExitMethod } from './instant.ts';
-
-export const EXIT_REASONS = [
-  'signal', 'stop_loss', 'take_profit', 'trailing_stop', 'breakeven', 'time_stop', 'reverse', 'liquidation',
-  'end_of_data',
-] as const; // prettier-ignore
-export type ExitReason = (typeof EXIT_REASONS)[number];
 
 /**
  * One closing fill (semantics §4.7). Rows are absolute rows of the snapshot; the report makes them relative to the

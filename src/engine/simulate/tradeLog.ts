@@ -1,6 +1,7 @@
 // The trade log: the closing fills of a run as rows of numbers; objects are made only on request.
 import type { Decision } from './instant.ts';
-import type { ExitReason, Trade } from './trade.ts';
+import type { ExitReason } from '../definitions/exitReasons/exitReasons.ts';
+import type { Trade } from './trade.ts';
 import type { TradeBudget } from './tradeBudget.ts';
 
 /**

@@ -2,7 +2,7 @@
 import { closedRow, type Instant } from './instant.ts';
 import type { Position } from './position.ts';
 import type { Run } from './run.ts';
-import type { ExitReason } from './trade.ts';
+import type { ExitReason } from '../definitions/exitReasons/exitReasons.ts';
 import { TRADE } from './tradeLog.ts';
 
 /**

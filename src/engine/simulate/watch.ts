@@ -1,5 +1,6 @@
 // The watch: which closes must be read, as words of bits, so that all bars between them can be skipped.
 import { nextBit, unionOf, wordCount } from '../kernels/bits.ts';
+import { levelSources, type BoundLevels } from './boundLevels.ts';
 import type { SimulationInput } from './simulation.ts';
 import type { ConditionSource, EntryRule, Stateful, ValueSource } from '../evaluate/tradingRules.ts';
 
@@ -27,11 +28,11 @@ export class Watch {
   #longOpen: WatchedCloses | null = null;
   #shortOpen: WatchedCloses | null = null;
 
-  constructor(input: SimulationInput) {
-    const { entries, exits, risk } = input;
-    const hasHistory = recordsHistory(input);
+  constructor(input: SimulationInput, levels: BoundLevels) {
+    const { entries, exits } = input;
+    const hasHistory = recordsHistory(input, levels);
     this.#input = input;
-    this.#readsEveryClose = hasHistory || (risk.stopLoss?.mode === 'price' && risk.stopLoss.update === 'bar');
+    this.#readsEveryClose = hasHistory || levels.stop?.followsBars === true;
     this.flat = hasHistory ? EVERY_CLOSE : this.#union(entries.map((rule) => rule.signal));
     this.hasStatefulEntries = entries.some(isStateful);
     this.hasStatefulExits = exits.some(({ when }) => when.kind === 'stateful');
@@ -82,14 +83,13 @@ const EVERY_CLOSE: WatchedCloses = { words: null };
 const isStateful = ({ signal }: EntryRule): boolean => signal.kind === 'stateful';
 
 /** Whether any expression keeps history of state with the run instead of a position. */
-function recordsHistory({ entries, exits, risk }: SimulationInput): boolean {
+function recordsHistory({ entries, exits }: SimulationInput, levels: BoundLevels): boolean {
   for (const { signal, order } of entries) {
     if (signal.kind === 'stateful' && keepsHistory(signal.condition)) return true;
     if (order.type !== 'market' && isRecorded(order.price)) return true;
   }
   for (const { when } of exits) if (when.kind === 'stateful' && when.condition.hasAccountHistory) return true;
-  for (const { trigger } of risk.takeProfits) if (trigger.mode === 'price' && isRecorded(trigger.price)) return true;
-  return risk.stopLoss?.mode === 'price' && isRecorded(risk.stopLoss.price);
+  return levelSources(levels).some(isRecorded);
 }
 
 const isRecorded = (price: ValueSource): boolean => price.kind === 'stateful' && keepsHistory(price.value);

@@ -6,7 +6,7 @@ import { positionsOf } from '../../../src/engine/report/positions.ts';
 import { positionStatistics } from '../../../src/engine/report/positionStatistics.ts';
 import { breakdownsOf } from '../../../src/engine/report/summaryBlocks.ts';
 import { EXIT_METHODS } from '../../../src/engine/simulate/instant.ts';
-import { EXIT_REASONS } from '../../../src/engine/simulate/trade.ts';
+import { EXIT_REASONS } from '../../../src/engine/definitions/exitReasons/exitReasons.ts';
 import { TRADE, TradeLog } from '../../../src/engine/simulate/tradeLog.ts';
 import { diceOf, type Dice } from '../../support/dice.ts';
 import { scaled } from '../../support/scale.ts';

@@ -3,7 +3,7 @@ import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/bars
 import type { AmbiguityFallback, ResolvedConfig } from '../../../src/engine/config.ts';
 import type { RunnableStrategy } from '../../../src/engine/language/grammar/ast.ts';
 import type { RejectionReason } from '../../../src/engine/simulate/simulation.ts';
-import type { ExitReason } from '../../../src/engine/simulate/trade.ts';
+import type { ExitReason } from '../../../src/engine/definitions/exitReasons/exitReasons.ts';
 import type { ExitMethod } from '../../../src/engine/simulate/instant.ts';
 import { Account, type Instant, type Role } from './account.ts';
 import type { LevelFill } from './inside.ts';

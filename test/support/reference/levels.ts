@@ -1,6 +1,6 @@
 // The levels of one position (semantics §2.4, §3.4). Prices here are mirrored for a short (times −1), so that every
 // rule reads as for a long.
-import type { ExitReason } from '../../../src/engine/simulate/trade.ts';
+import type { ExitReason } from '../../../src/engine/definitions/exitReasons/exitReasons.ts';
 
 export type Side = 1 | -1;
 

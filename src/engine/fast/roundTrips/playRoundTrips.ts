@@ -2,9 +2,11 @@
 // the same numbers (test/engine/fast/roundTrips.test.ts). Whatever is not a plain round trip is left to that loop:
 // a touched target, a bar that moves the stop and touches it, a rejected or blocked order, an entry at the close of an
 // exit, a liquidation, a signal at the last close.
+import { endOfDataExit } from '../../definitions/exitReasons/endOfDataExit.ts';
+import { signalExit } from '../../definitions/exitReasons/signalExit.ts';
 import type { EntryRule } from '../../evaluate/tradingRules.ts';
 import { hasBit, nextBit, setBits } from '../../kernels/bits.ts';
-import { chargeFee, slippedPrice } from '../../simulate/costs.ts';
+import { chargeFee } from '../../simulate/costs.ts';
 import { sizeEntry } from '../../simulate/fills.ts';
 import { trail } from '../../simulate/heldRows.ts';
 import { closedRow, type Instant } from '../../simulate/instant.ts';
@@ -16,6 +18,9 @@ import { ABOVE, BELOW, BEST, scanState, WORST } from '../../simulate/rowScan.ts'
 import { atClose, atGap, atOpen, countBar, type Run } from '../../simulate/run.ts';
 import { countSkippedSignals } from '../../simulate/signals.ts';
 import { writeTrade } from '../../simulate/tradeRow.ts';
+
+const SIGNAL = signalExit.reason;
+const END_OF_DATA = endOfDataExit.reason;
 
 /** The rules of a strategy that trades in round trips. */
 export interface RoundTrips {
@@ -55,13 +60,13 @@ export function playRoundTrips(run: Run, trips: RoundTrips, from: number, until:
 /** How the round trip being played ends. */
 interface Exit {
   /** An exit signal (at the next open), the stop, or the last close of the run. */
-  ending: 'signal' | 'stop' | 'end_of_data';
+  ending: typeof SIGNAL | 'stop' | typeof END_OF_DATA;
   row: number;
   /** Without slippage. */
   rawPrice: number;
 }
 /** One object, written again for each trip, so that a trip allocates nothing. */
-const exit: Exit = { ending: 'signal', row: 0, rawPrice: NaN };
+const exit: Exit = { ending: SIGNAL, row: 0, rawPrice: NaN };
 /** The entry order, as `sizeEntry` reads it. */
 const order = { rule: 0, signalRow: 0, levels: NO_LEVELS };
 
@@ -86,7 +91,7 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   countSkippedSignals(run, entryRow, exit.row);
 
   // As `fillExit` does for a position that closes wholly.
-  const exitPrice = slippedPrice(run.slippage, exit.rawPrice, side > 0 ? -1 : 1, closedRow(at));
+  const exitPrice = run.slippedPrice(exit.rawPrice, side > 0 ? -1 : 1, closedRow(at));
   const entryFee = chargeFee(run.fees, notional, entryOrderRole, NaN);
   const exitRole = exit.ending === 'stop' ? riskOrderRole : exitOrderRole;
   const exitFee = chargeFee(run.fees, quantity * exitPrice, exitRole, NaN);
@@ -96,7 +101,7 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   ledger.netQuantity = 0;
   if (!(ledger.balance > 0)) run.isOver = true;
 
-  const isAtOpen = exit.ending !== 'end_of_data' && exit.rawPrice === run.bars.open[exit.row];
+  const isAtOpen = exit.ending !== END_OF_DATA && exit.rawPrice === run.bars.open[exit.row];
   setBits(run.inPosition, entryRow - run.input.start, exit.row - run.input.start + (isAtOpen ? 0 : 1));
   run.openSince = entryRow;
   run.lastFullExitRow = exit.row;
@@ -115,7 +120,7 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   closing.pnl = gross - entryFee - exitFee + 0;
   position.id = run.nextPositionId++;
   writeExit(run, trips, at);
-  if (exit.ending !== 'end_of_data') return exit.row;
+  if (exit.ending !== END_OF_DATA) return exit.row;
   run.marks.at(exit.row, ledger.balance);
   return run.end;
 }
@@ -158,7 +163,7 @@ function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   scanState[ABOVE] = Infinity;
   scanState[BELOW] = liquidation;
   if (hasLevels) {
-    setLevels(position, run.input.risk, NO_LEVELS, run.entryFill.stopPrice);
+    setLevels(run, position, NO_LEVELS, run.entryFill.stopPrice);
     scanState[ABOVE] = position.nextTarget;
     scanState[BELOW] = Math.max(liquidation, position.stop);
   }
@@ -169,8 +174,8 @@ function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   position.peak = scanState[BEST];
   position.trough = scanState[WORST];
   if (row < last) return setExit('stop', row, stopPriceAt(run, trips, row, liquidation));
-  if (hasExit) return setExit('signal', row, run.bars.open[row]);
-  return isHeldToEnd && setExit('end_of_data', run.end - 1, run.bars.close[run.end - 1]);
+  if (hasExit) return setExit(SIGNAL, row, run.bars.open[row]);
+  return isHeldToEnd && setExit(END_OF_DATA, run.end - 1, run.bars.close[run.end - 1]);
 }
 
 /** Writes the exit of the trip; false when there is no price. */
@@ -183,8 +188,8 @@ function setExit(ending: Exit['ending'], row: number, rawPrice: number): boolean
 
 /** The instant of the exit. */
 function instantOf(run: Run, position: Position): Instant {
-  if (exit.ending === 'end_of_data') return atClose(run, exit.row);
-  if (exit.ending === 'signal') return atOpen(run, exit.row);
+  if (exit.ending === END_OF_DATA) return atClose(run, exit.row);
+  if (exit.ending === SIGNAL) return atOpen(run, exit.row);
   const isGap = exit.rawPrice === run.bars.open[exit.row];
   if (!isGap && hasMovingStop(position, position.best)) countBar(run.ambiguous.undecided, exit.row);
   return isGap ? atGap(run, exit.row) : atOpen(run, exit.row);
@@ -192,7 +197,7 @@ function instantOf(run: Run, position: Position): Instant {
 
 function writeExit(run: Run, { exits, position }: RoundTrips, at: Instant): void {
   if (exit.ending === 'stop') writeTrade(run, position, position.stopReason, null, at);
-  else writeTrade(run, position, exit.ending, exit.ending === 'signal' ? exitRule(exits, exit.row - 1) : null, at);
+  else writeTrade(run, position, exit.ending, exit.ending === SIGNAL ? exitRule(exits, exit.row - 1) : null, at);
 }
 
 /**

@@ -3,8 +3,9 @@
 // strategy; playRoundTrips.ts plays it.
 import type { Bars } from '../../bars/bars.ts';
 import { unionOf, wordCount } from '../../kernels/bits.ts';
+import { exitSizeOf } from '../../definitions/sizing/exitSizes.ts';
 import type { ConditionSource, ExitRule } from '../../evaluate/tradingRules.ts';
-import { readsAtSignal } from '../../simulate/orders.ts';
+import { bindLevels, readsAtSignal } from '../../simulate/boundLevels.ts';
 import { blankPosition } from '../../simulate/position.ts';
 import type { PlayTrades } from '../../simulate/run.ts';
 import type { SimulationInput } from '../../simulate/simulation.ts';
@@ -28,7 +29,7 @@ function roundTripsOf(input: SimulationInput, exits: SortedExits, children: Bars
   const { entries, risk, config, bars, keepOrders, maxConcurrentPositions, reads } = input;
   const [entry] = entries;
   if (entries.length !== 1 || !isBits(entry.signal) || entry.order.type !== 'market') return null;
-  if (readsAtSignal(risk) || risk.breakeven !== null) return null;
+  if (readsAtSignal(bindLevels(risk)) || risk.breakeven !== null) return null;
   const isTrailing = risk.trailingStop !== null;
   if (isTrailing && (children !== null || risk.trailingStop.activateAfterPercent !== null)) return null;
   if (risk.timeStop !== null || config.fundingRate !== 0) return null;
@@ -58,4 +59,4 @@ function roundTripsOf(input: SimulationInput, exits: SortedExits, children: Bars
 
 const isBits = (source: ConditionSource): source is Bits => source.kind === 'bits';
 
-const closesAll = ({ action }: ExitRule): boolean => action.mode === 'percent_position' && action.value >= 100;
+const closesAll = ({ action }: ExitRule): boolean => exitSizeOf(action.mode).closesAll(action.value);

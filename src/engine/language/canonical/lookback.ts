@@ -6,6 +6,7 @@ import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { RunnableExpression, RunnableKind, RunnableNodes, RunnableStrategy } from '../grammar/ast.ts';
 import { seriesInputsOf } from './canonicalizer.ts';
+import { levelsOf } from '../grammar/writtenLevels.ts';
 import { rootsOf } from '../grammar/visit.ts';
 
 /** Bars before the first value, counted in bars of `timeframe`; null: the same on every bar (constants). */
@@ -29,13 +30,9 @@ export function inferLookback(strategy: RunnableStrategy, baseTimeframe: StoredT
 }
 
 /** The ATR periods of sizes and distances. */
-function atrPeriods({ entries, risk: { stopLoss, takeProfits, trailingStop } }: RunnableStrategy): number[] {
-  const periods: number[] = [];
-  for (const { action } of entries)
-    if (action.sizing.mode === 'volatility_target') periods.push(action.sizing.atrPeriod);
-  if (stopLoss?.mode === 'atr') periods.push(stopLoss.period);
-  for (const { triggerAtr } of takeProfits) if (triggerAtr !== undefined) periods.push(triggerAtr.period);
-  if (trailingStop?.distanceAtr !== undefined) periods.push(trailingStop.distanceAtr.period);
+function atrPeriods({ entries, risk }: RunnableStrategy): number[] {
+  const periods = levelsOf(risk).flatMap(({ period }) => period ?? []);
+  for (const { action } of entries) if ('atrPeriod' in action.sizing) periods.push(action.sizing.atrPeriod);
   return periods;
 }
 

@@ -1,5 +1,12 @@
 // Section checks: sizing without its stop, take-profits that close too much, a strategy without exits.
 import type { Timeframe } from '../../bars/bars.ts';
+import type { LevelMode } from '../../definitions/levels/levelMode.ts';
+import { DISTANCE_LEVELS, findLevelMode, TRIGGER_LEVELS } from '../../definitions/levels/levelModes.ts';
+import { percentLevel } from '../../definitions/levels/percentLevel.ts';
+import { findExitSize } from '../../definitions/sizing/exitSizes.ts';
+import { percentEquity } from '../../definitions/sizing/percentEquity.ts';
+import { percentPosition } from '../../definitions/sizing/percentPosition.ts';
+import { findSizingMode } from '../../definitions/sizing/sizingModes.ts';
 import { type ParamValues } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 import type { IssueLog } from '../issues/issues.ts';
@@ -22,8 +29,8 @@ interface SectionContext {
   readonly values: ParamValues;
 }
 
-const TARGET_TRIGGERS = ['triggerPercent', 'triggerR', 'triggerAtr', 'triggerPrice'] as const;
-const TRAIL_DISTANCES = ['distancePercent', 'distanceAtr'] as const;
+const TARGET_TRIGGERS = TRIGGER_LEVELS.map(({ trigger }) => trigger.member);
+const TRAIL_DISTANCES = DISTANCE_LEVELS.map(({ distance }) => distance.member);
 /** Take-profits written as thirds add up to 99.99… or 100.00…: an excess up to this is allowed. */
 const CLOSE_TOLERANCE = 1e-9;
 
@@ -43,10 +50,11 @@ export function checkSections({ entries, risk }: Sections, context: SectionConte
   const { log, pointerOf } = context;
   for (const entry of entries) {
     const sizing = sizingOf(entry);
-    if (sizing?.mode === 'risk_percent' && risk?.stopLoss === undefined) {
+    const mode = findSizingMode(sizing?.mode);
+    if (sizing !== undefined && mode?.readsStop === true && risk?.stopLoss === undefined) {
       log.add('SIZING_NEEDS_STOP', pointerOf(sizing, 'mode'), {
-        message: 'risk_percent sizes by the distance to the stop, and the strategy has no risk.stopLoss.',
-        suggestion: 'Add strategy.risk.stopLoss, or use the sizing mode percent_equity.',
+        message: `${mode.mode} sizes by the distance to the stop, and the strategy has no risk.stopLoss.`,
+        suggestion: `Add strategy.risk.stopLoss, or use the sizing mode ${percentEquity.mode}.`,
       });
     }
   }
@@ -65,7 +73,7 @@ export function checkSections({ entries, risk }: Sections, context: SectionConte
 function checkStop(risk: Members, entries: readonly Members[], { log, pointerOf, values }: SectionContext): void {
   const { stopLoss } = risk;
   const hasLong = entries.some((entry) => isMembers(entry.action) && entry.action.side === 'long');
-  if (!hasLong || !isMembers(stopLoss) || stopLoss.mode !== 'percent') return;
+  if (!hasLong || !isMembers(stopLoss) || findLevelMode(stopLoss.mode)?.unit !== 'percentPoints') return;
   if (numberOf(stopLoss.value, values) >= 100) {
     log.add('RISK_INVALID', pointerOf(stopLoss, 'value'), {
       message: 'A stop that is 100 % or more below a long entry has no positive price.',
@@ -86,10 +94,12 @@ function checkTargets(risk: Members, { log, pointerOf, values }: SectionContext)
         suggestion: `Give one of ${TARGET_TRIGGERS.join(', ')}.`,
       });
     }
-    if (target.triggerR !== undefined && risk.stopLoss === undefined) {
-      log.add('RISK_INVALID', pointerOf(target, 'triggerR'), {
-        message: 'triggerR is a multiple of the distance to the stop, and the strategy has no risk.stopLoss.',
-        suggestion: 'Add strategy.risk.stopLoss, or use triggerPercent.',
+    for (const { needsStop, trigger } of TRIGGER_LEVELS) {
+      const { member } = trigger;
+      if (!needsStop || target[member] === undefined || risk.stopLoss !== undefined) continue;
+      log.add('RISK_INVALID', pointerOf(target, member), {
+        message: `${member} is a multiple of the distance to the stop, and the strategy has no risk.stopLoss.`,
+        suggestion: `Add strategy.risk.stopLoss, or use ${percentLevel.trigger.member}.`,
       });
     }
     const share = numberOf(target.closePercent, values);
@@ -104,15 +114,8 @@ function checkTargets(risk: Members, { log, pointerOf, values }: SectionContext)
   }
 }
 
-/** A stop nearer than this is within the usual move of one bar: about a fifth of the median range of liquid markets. */
-const NOISE_PERCENT: Readonly<Record<Timeframe, number>> = { '15m': 0.05, '1h': 0.1, '4h': 0.2, '1d': 0.4 };
-const NOISE_ATR = 0.5;
-
 /** Below these a number of percent points was probably written as a fraction: 0.95 for 95 %, 0.02 for 2 %. */
-const LEAST_PERCENT = { size: 1, risk: 0.1, trigger: 0.1, close: 1 } as const;
-
-/** Modes whose `value` is a percentage of a size or of a volatility. */
-const PERCENT_SIZES: ReadonlySet<unknown> = new Set(['percent_equity', 'percent_balance', 'volatility_target']);
+const LEAST_PERCENT = { trigger: 0.1, close: 1 } as const;
 
 /** FRACTION_FOR_PERCENT: percents are in points everywhere in a strategy. */
 function warnOfFractions({ entries, exits, risk }: Sections, { log, pointerOf, values }: SectionContext): void {
@@ -128,15 +131,15 @@ function warnOfFractions({ entries, exits, risk }: Sections, { log, pointerOf, v
   for (const { action } of entries) {
     const sizing = isMembers(action) ? action.sizing : undefined;
     if (!isMembers(sizing)) continue;
-    if (sizing.mode === 'risk_percent') warn(sizing, 'value', LEAST_PERCENT.risk);
-    if (PERCENT_SIZES.has(sizing.mode)) warn(sizing, 'value', LEAST_PERCENT.size);
+    warn(sizing, 'value', findSizingMode(sizing.mode)?.leastPercent ?? 0);
   }
   for (const { action } of exits) {
-    if (isMembers(action) && action.mode !== 'fixed') warn(action, 'value', LEAST_PERCENT.close);
+    if (isMembers(action)) warn(action, 'value', (findExitSize(action.mode) ?? percentPosition).leastPercent ?? 0);
   }
   for (const step of Array.isArray(risk?.takeProfits) ? (risk.takeProfits as unknown[]) : []) {
     if (!isMembers(step)) continue;
-    warn(step, 'triggerPercent', LEAST_PERCENT.trigger);
+    for (const { unit, trigger } of TRIGGER_LEVELS)
+      if (unit === 'percentPoints') warn(step, trigger.member, LEAST_PERCENT.trigger);
     warn(step, 'closePercent', LEAST_PERCENT.close);
   }
   for (const rule of [risk?.trailingStop, risk?.breakeven])
@@ -177,10 +180,12 @@ function warnOfTightStops(
   timeframe: Timeframe,
   { log, pointerOf, values }: SectionContext,
 ): void {
-  const warn = (owner: Members, member: string, least: number, unit: '%' | 'ATR'): void => {
+  const warn = ({ noise }: LevelMode, owner: unknown, member: string): void => {
+    if (noise === null || !isMembers(owner)) return;
+    const least = noise.least(timeframe);
     const value = numberOf(owner[member], values);
     if (!(value > 0 && value < least)) return;
-    const meaning = unit === '%' ? 'in percent points' : 'a multiple of the ATR';
+    const { unit, meaning } = noise;
     const points = Number((100 * value).toPrecision(12));
     const fraction =
       unit === '%' && value < 1 ? ` If ${value} was meant as a fraction, write ${points} for ${points} %.` : '';
@@ -191,11 +196,14 @@ function warnOfTightStops(
       suggestion: `Use at least ${least}.${fraction}`,
     });
   };
-  if (isMembers(stopLoss) && stopLoss.mode === 'percent') warn(stopLoss, 'value', NOISE_PERCENT[timeframe], '%');
-  if (isMembers(stopLoss) && stopLoss.mode === 'atr') warn(stopLoss, 'multiplier', NOISE_ATR, 'ATR');
+  const stop = isMembers(stopLoss) ? findLevelMode(stopLoss.mode) : undefined;
+  if (stop !== undefined) warn(stop, stopLoss, stop.form === 'atrs' ? 'multiplier' : 'value');
   if (!isMembers(trailingStop)) return;
-  warn(trailingStop, 'distancePercent', NOISE_PERCENT[timeframe], '%');
-  if (isMembers(trailingStop.distanceAtr)) warn(trailingStop.distanceAtr, 'multiplier', NOISE_ATR, 'ATR');
+  for (const level of DISTANCE_LEVELS) {
+    const { member } = level.distance;
+    if (level.form === 'number') warn(level, trailingStop, member);
+    else warn(level, trailingStop[member], 'multiplier');
+  }
 }
 
 const sizingOf = ({ action }: Members): Members | undefined =>

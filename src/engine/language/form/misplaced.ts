@@ -1,6 +1,9 @@
 // Misplaced values: a value of the right meaning in a form that its place does not take, and what it certainly meant.
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
+import { percentLevel } from '../../definitions/levels/percentLevel.ts';
+import { percentEquity } from '../../definitions/sizing/percentEquity.ts';
+import { percentPosition } from '../../definitions/sizing/percentPosition.ts';
 import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
 import { PARAM_KINDS } from '../hints/formWords.ts';
 import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
@@ -47,6 +50,9 @@ export function expressionMeant(of: ExpressionType, value: unknown): Meant | und
   return field && { value: { kind: field.kind, field: field.name } };
 }
 
+/** What a bare percentage is, as a stop, a size or an exit. */
+const PERCENT_MODES = [percentLevel, percentEquity, percentPosition].map(({ mode }) => mode);
+
 /** The object that its only required member, or its tag, stands for: "SPX", or "market" for {"type": "market"}. */
 export function objectMeant(
   shape: ObjectShape | (Shape & { readonly type: 'kinds' }),
@@ -54,7 +60,7 @@ export function objectMeant(
 ): Meant | undefined {
   if (typeof value === 'object' || value === undefined) return undefined;
   if (shape.type === 'kinds') {
-    const mode = ['percent', 'percent_equity', 'percent_position'].find((one) => shape.options.has(one));
+    const mode = PERCENT_MODES.find((one) => shape.options.has(one));
     const percent = mode === undefined ? undefined : percentMeant({ mode }, 'value', value);
     if (percent !== undefined) return { value: { mode, value: percent.value } };
     const fields = [...(shape.options.get(typeof value === 'string' ? value : '')?.fields.values() ?? [])].filter(

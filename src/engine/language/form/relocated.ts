@@ -1,5 +1,7 @@
 // Relocated members: members of an object that belong into one of its other members, each with what to report and the
 // patch that moves it there.
+import { atrLevel } from '../../definitions/levels/atrLevel.ts';
+import { percentLevel } from '../../definitions/levels/percentLevel.ts';
 import type { Field, ObjectShape } from '../grammar/shapes.ts';
 import { synonymIn, synonymousMember } from '../hints/synonyms.ts';
 import { isTooLong, unknownMember, type Fault, type FindNearest } from './fault.ts';
@@ -89,8 +91,8 @@ function modeOfDistance(shape: ObjectShape, value: Members, pointer: string): Re
   const distance = `${kinds}Percent`;
   const tag = value.mode === undefined ? 'type' : 'mode';
   const isFree = kinds !== undefined && !Object.keys(value).some((name) => name.startsWith(kinds));
-  const isPercent = value[tag] === 'percent' && typeof value.value === 'number';
-  const isAtr = value[tag] === 'atr' && value.value === undefined;
+  const isPercent = value[tag] === percentLevel.mode && typeof value.value === 'number';
+  const isAtr = value[tag] === atrLevel.mode && value.value === undefined;
   if (!isFree || (!isPercent && !isAtr)) return faults;
   faults.set(tag, unknownMember(tag, 'Remove it.', [removeMember(pointer, tag)]));
   const moved = [moveMember(pointer, 'value', distance)];

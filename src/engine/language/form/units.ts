@@ -1,4 +1,7 @@
 // Units: the number that a text such as "95%" or "$10,000" stands for, where its place says which unit it takes.
+import { LEVEL_MODES } from '../../definitions/levels/levelModes.ts';
+import { EXIT_SIZES } from '../../definitions/sizing/exitSizes.ts';
+import { findSizingMode, SIZING_MODES } from '../../definitions/sizing/sizingModes.ts';
 import { numericText } from '../issues/displayNames.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
@@ -32,9 +35,9 @@ function fractionOf(points: number, whole: number): NumberMeant {
 }
 
 /** Modes of sizes, exits and stops whose `value` is in percent points. */
-const PERCENT_MODES: ReadonlySet<unknown> = new Set([
-  'percent', 'percent_equity', 'percent_balance', 'percent_position', 'risk_percent', 'volatility_target',
-]); // prettier-ignore
+const PERCENT_MODES: ReadonlySet<unknown> = new Set(
+  [...LEVEL_MODES, ...SIZING_MODES, ...EXIT_SIZES].flatMap(({ mode, unit }) => (unit === 'percentPoints' ? mode : [])),
+);
 const FRACTIONS: ReadonlySet<string> = new Set([
   'quantile', 'makerRate', 'takerRate', 'fundingRate', 'maintenanceMarginRate',
 ]); // prettier-ignore
@@ -49,7 +52,7 @@ function basisPoints(owner: Members, name: string, value: string): NumberMeant |
 
 /** An amount of money with its currency or in thousands, or a leverage with its x. */
 function amountMeant(owner: Members, name: string, value: string): NumberMeant | undefined {
-  const isAmount = AMOUNTS.has(name) || (name === 'value' && owner.mode === 'fixed_cash');
+  const isAmount = AMOUNTS.has(name) || (name === 'value' && findSizingMode(owner.mode)?.unit === 'money');
   if (isAmount) {
     const text = value.replace(/^\s*[$€£]\s*/, '').replace(/\s*(?:[$€£]|USD[TC]?|EUR|GBP)\s*$/i, '');
     return thousandsMeant(text) ?? numberAlone(text, value);

@@ -1,4 +1,6 @@
 // Constraints that the schemas cannot state, for capabilities: conditional requirements, formats, one of several.
+import { DISTANCE_LEVELS, STOP_LEVELS, TRIGGER_LEVELS } from '../../definitions/levels/levelModes.ts';
+import { SIZING_MODES } from '../../definitions/sizing/sizingModes.ts';
 import { WITHIN_BARS } from './expressions.ts';
 
 /** Members that are required where another member of the node has one of these values. */
@@ -24,12 +26,21 @@ export const MEMBER_NOTES: Readonly<
   minBars: { atMostField: 'maxBars' },
 };
 
+const PERCENT_STOPS = STOP_LEVELS.filter(({ unit }) => unit === 'percentPoints').map(({ mode }) => mode);
+
 /** What the sections require beyond the schemas of their members. */
 export const MEMBER_CONSTRAINTS = [
-  { path: 'strategy.risk.takeProfits[]', exactlyOneOf: ['triggerPercent', 'triggerR', 'triggerAtr', 'triggerPrice'] },
-  { path: 'strategy.risk.trailingStop', exactlyOneOf: ['distancePercent', 'distanceAtr'] },
-  { path: 'strategy.risk.takeProfits[].triggerR', needs: 'strategy.risk.stopLoss' },
-  { path: 'strategy.entry.action.sizing', when: { mode: ['risk_percent'] }, needs: 'strategy.risk.stopLoss' },
+  { path: 'strategy.risk.takeProfits[]', exactlyOneOf: TRIGGER_LEVELS.map(({ trigger }) => trigger.member) },
+  { path: 'strategy.risk.trailingStop', exactlyOneOf: DISTANCE_LEVELS.map(({ distance }) => distance.member) },
+  ...TRIGGER_LEVELS.filter(({ needsStop }) => needsStop).map(({ trigger }) => ({
+    path: `strategy.risk.takeProfits[].${trigger.member}`,
+    needs: 'strategy.risk.stopLoss',
+  })),
+  {
+    path: 'strategy.entry.action.sizing',
+    when: { mode: SIZING_MODES.filter(({ readsStop }) => readsStop).map(({ mode }) => mode) },
+    needs: 'strategy.risk.stopLoss',
+  },
   { path: 'strategy.risk.takeProfits[].closePercent', when: { closeBasis: ['initial'] }, sumAtMost: 100 },
-  { path: 'strategy.risk.stopLoss.value', when: { mode: ['percent'] }, below: 100 },
+  { path: 'strategy.risk.stopLoss.value', when: { mode: PERCENT_STOPS }, below: 100 },
 ] as const;

@@ -1,46 +1,20 @@
 // The sections of a strategy as zod schemas: entries, exits, sizing, orders, risk, params and defaults.
 import { z } from 'zod';
 import { conditionSlot, valueSlot } from './expressions.ts';
-import { bars0, bars1, InstrumentRef, Int, named, ParamRef, timeframe } from '../../definitions/expressionMembers.ts';
+import { DISTANCE_MEMBERS, riskNumber, STOP_SCHEMAS, TRIGGER_MEMBERS } from './levelSchemas.ts';
+import { bars0, bars1, InstrumentRef, Int, named, timeframe } from '../../definitions/expressionMembers.ts';
 import { issueCodes } from '../../definitions/issueCodes.ts';
-import {
-  APPLIES_TO,
-  CLOSE_BASES,
-  CONFLICT_POLICIES,
-  EXIT_SIZING_MODES,
-  PARAM_TYPES,
-  SIDES,
-  STOP_UPDATES,
-} from '../../definitions/words.ts';
+import { EXIT_SIZES } from '../../definitions/sizing/exitSizes.ts';
+import { percentPosition } from '../../definitions/sizing/percentPosition.ts';
+import { SIZING_MODES } from '../../definitions/sizing/sizingModes.ts';
+import { taggedSchemas } from '../../definitions/taggedSchemas.ts';
+import { APPLIES_TO, CLOSE_BASES, CONFLICT_POLICIES, PARAM_TYPES, SIDES } from '../../definitions/words.ts';
 
-/**
- * Percents are in points: 100 is everything. The config's leverage can raise what is affordable up to 1,000 times that.
- */
-const MAX_SIZING_PERCENT = 100_000;
 const MAX_RULES = 256;
 const MAX_PARAMS = 256;
 
-const sizingNumber = (schema: z.ZodNumber) =>
-  z.union([schema.register(issueCodes, { code: 'SIZING_INVALID' }), ParamRef]);
-const riskNumber = (schema: z.ZodNumber) => z.union([schema.register(issueCodes, { code: 'RISK_INVALID' }), ParamRef]);
-const positiveSize = () => sizingNumber(z.number().positive());
-const sizePercent = (max: number) => sizingNumber(z.number().positive().max(max));
-const positiveRisk = () => riskNumber(z.number().positive());
-
 const Sizing = z
-  .discriminatedUnion('mode', [
-    z.strictObject({ ...named, mode: z.literal('fixed'), value: positiveSize() }),
-    z.strictObject({ ...named, mode: z.literal('fixed_cash'), value: positiveSize() }),
-    z.strictObject({ ...named, mode: z.literal('percent_equity'), value: sizePercent(MAX_SIZING_PERCENT) }),
-    z.strictObject({ ...named, mode: z.literal('percent_balance'), value: sizePercent(MAX_SIZING_PERCENT) }),
-    z.strictObject({ ...named, mode: z.literal('risk_percent'), value: sizePercent(100) }),
-    z.strictObject({
-      ...named,
-      mode: z.literal('volatility_target'),
-      value: sizePercent(10_000),
-      atrPeriod: bars1.default(14),
-    }),
-  ])
+  .discriminatedUnion('mode', taggedSchemas('mode', named, SIZING_MODES))
   .register(issueCodes, { code: 'SIZING_INVALID' });
 type Sizing = z.input<typeof Sizing>;
 
@@ -64,10 +38,7 @@ export const Entry = z.strictObject({
 export type Entry = z.input<typeof Entry>;
 
 const ExitAction = z
-  .discriminatedUnion('mode', [
-    z.strictObject({ ...named, mode: z.literal(EXIT_SIZING_MODES[0]), value: sizePercent(100) }),
-    z.strictObject({ ...named, mode: z.literal(EXIT_SIZING_MODES[1]), value: positiveSize() }),
-  ])
+  .discriminatedUnion('mode', taggedSchemas('mode', named, EXIT_SIZES))
   .register(issueCodes, { code: 'SIZING_INVALID' });
 export const Exit = z.strictObject({
   ...named,
@@ -76,31 +47,15 @@ export const Exit = z.strictObject({
   appliesTo: z.enum(APPLIES_TO).default('any'),
   priority: Int.default(0),
   reason: z.string().max(100).optional(),
-  action: ExitAction.default({ mode: 'percent_position', value: 100 }),
+  action: ExitAction.default({ mode: percentPosition.mode, value: 100 }),
 });
 export type Exit = z.input<typeof Exit>;
 
-const AtrDistance = z.strictObject({ ...named, period: bars1, multiplier: positiveRisk() });
-const StopLoss = z
-  .discriminatedUnion('mode', [
-    z.strictObject({ ...named, mode: z.literal('percent'), value: positiveRisk() }),
-    z.strictObject({ ...named, mode: z.literal('atr'), period: bars1, multiplier: positiveRisk() }),
-    z.strictObject({
-      ...named,
-      mode: z.literal('price'),
-      value: valueSlot,
-      update: z.enum(STOP_UPDATES).default('entry'),
-    }),
-    z.strictObject({ ...named, mode: z.literal('fixed'), value: positiveRisk() }),
-  ])
-  .register(issueCodes, { code: 'RISK_INVALID' });
+const StopLoss = z.discriminatedUnion('mode', STOP_SCHEMAS).register(issueCodes, { code: 'RISK_INVALID' });
 /** Exactly one trigger… member is given (RISK_INVALID otherwise). */
 const TakeProfit = z.strictObject({
   ...named,
-  triggerPercent: positiveRisk().optional(),
-  triggerR: positiveRisk().optional(),
-  triggerAtr: AtrDistance.optional(),
-  triggerPrice: valueSlot.optional(),
+  ...TRIGGER_MEMBERS,
   closePercent: riskNumber(z.number().positive().max(100)),
   closeBasis: z.enum(CLOSE_BASES).default('initial'),
   moveStopToBreakeven: z.boolean().default(false),
@@ -108,8 +63,7 @@ const TakeProfit = z.strictObject({
 /** Exactly one distance… member is given (RISK_INVALID otherwise). */
 const TrailingStop = z.strictObject({
   ...named,
-  distancePercent: riskNumber(z.number().positive().max(100)).optional(),
-  distanceAtr: AtrDistance.optional(),
+  ...DISTANCE_MEMBERS,
   activateAfterPercent: riskNumber(z.number().min(0)).optional(),
 });
 export const Risk = z.strictObject({

@@ -10,6 +10,7 @@ import type {
   RunnableExpression,
   RunnableRisk,
 } from './ast.ts';
+import { findLevelMode, TRIGGER_LEVELS } from '../../definitions/levels/levelModes.ts';
 import { EXPRESSION_SHAPES, isExpression, type ExpressionType } from './shapes.ts';
 
 /** An expression below another one or below a section, and its path from there. */
@@ -110,9 +111,13 @@ export function rootsOf({ entries, exits, risk }: Sections): Root[] {
       add('order_price', order.price, 'value', 'action', 'order', 'price');
   }
   for (const exit of exits) add('exit', exit.when, 'condition', 'when');
-  if (risk?.stopLoss?.mode === 'price') add('stop_price', risk.stopLoss.value, 'value', 'stopLoss', 'value');
+  const stop = risk?.stopLoss;
+  if (stop !== undefined && findLevelMode(stop?.mode)?.form === 'expression' && 'value' in stop)
+    add('stop_price', stop.value, 'value', 'stopLoss', 'value');
   for (const [i, target] of listOf(risk?.takeProfits).entries()) {
-    add('target_price', target?.triggerPrice, 'value', 'takeProfits', i, 'triggerPrice');
+    for (const { form, trigger } of TRIGGER_LEVELS)
+      if (form === 'expression')
+        add('target_price', target?.[trigger.member], 'value', 'takeProfits', i, trigger.member);
   }
   return roots;
 }

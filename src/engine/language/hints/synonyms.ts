@@ -1,4 +1,7 @@
 // Synonyms: other languages' words for ours, so that a repair can be offered where no spelling is similar.
+import { LEVEL_MODES } from '../../definitions/levels/levelModes.ts';
+import { EXIT_SIZES } from '../../definitions/sizing/exitSizes.ts';
+import { SIZING_MODES } from '../../definitions/sizing/sizingModes.ts';
 import { readingOf, readingsOf, wordSet, type HintTable } from './hintTable.ts';
 
 const OPERATORS: HintTable = {
@@ -50,13 +53,7 @@ const CHOICES: HintTable = {
   short: 'bear bearish strategy.short',
   bullish: 'long bull buy',
   bearish: 'short bear sell',
-  percent: 'pct percentage',
-  percent_position: 'percent pct percentage',
-  percent_equity:
-    'percent percents pct equity_percent pct_equity percent_of_equity percent_of_portfolio portfolio_percent all_in',
-  risk_percent: 'percent_risk risk_pct fixed_fractional',
-  fixed_cash: 'cash notional',
-  fixed: 'units quantity shares contracts',
+  ...modeHints(({ otherNames }) => otherNames),
   mon: 'monday',
   tue: 'tuesday',
   wed: 'wednesday',
@@ -158,14 +155,7 @@ const KINDS_OF_OPERATORS: HintTable = {
 };
 /** Modes and types, and the words for their `value` and `price` that say a unit or a type themselves. */
 const TAGS: HintTable = {
-  fixed: 'quantity units amount',
-  fixed_cash: 'amount',
-  percent: 'percent pct',
-  percent_equity: 'percent pct',
-  percent_balance: 'percent pct',
-  percent_position: 'percent pct',
-  volatility_target: 'percent pct',
-  risk_percent: 'riskPct risk_pct',
+  ...modeHints(({ otherValueNames }) => otherValueNames),
   stop: 'stopPrice stop_price',
   limit: 'limitPrice limit_price',
 };
@@ -231,4 +221,16 @@ export function operatorKind(word: string): { readonly kind: string; readonly op
     if (kind !== undefined) return { kind, op };
   }
   return undefined;
+}
+
+/** Mode of a level, exit or size → the words for it, or for its value, that other platforms have. */
+function modeHints(
+  wordsOf: (mode: { readonly otherNames: string; readonly otherValueNames: string }) => string,
+): HintTable {
+  const hints: Record<string, string> = {};
+  for (const each of [...LEVEL_MODES, ...EXIT_SIZES, ...SIZING_MODES]) {
+    const words = wordsOf(each);
+    if (words !== '') hints[each.mode] = words;
+  }
+  return hints;
 }

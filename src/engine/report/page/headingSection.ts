@@ -1,5 +1,6 @@
 // The head of the page: which strategy ran on what, at what cost, and the few numbers that readers look at first.
 import { policyInForce, type ResolvedConfig } from '../../config.ts';
+import { slippageKindOf } from '../../definitions/slippage/slippageKinds.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { TIMEFRAME_MS } from '../../bars/bars.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
@@ -68,20 +69,9 @@ function costsOf({ execution, leverage, fundingRate }: ResolvedConfig): string {
       : `fees from ${first} in ${tiers.length} tiers`;
   const funding = fundingRate === 0 ? [] : [`funding ${rate(fundingRate)} per 8 h`];
   const margin = leverage === 1 ? [] : [`leverage ${trimmed(leverage, 2)}×`];
-  return [fees, slippageOf(execution.slippage), ...funding, ...margin].join(', ');
-}
-
-function slippageOf(slippage: ResolvedConfig['execution']['slippage']): string {
-  switch (slippage.kind) {
-    case 'none':
-      return 'no slippage';
-    case 'fixed':
-      return `slippage ${trimmed(slippage.value, 4)} ${slippage.unit}`;
-    case 'volatility_scaled':
-      return slippage.reference === 'atr_pct'
-        ? `slippage ${trimmed(slippage.multiplier, 4)} × ATR(${slippage.atrPeriod ?? 14})`
-        : `slippage ${trimmed(slippage.multiplier, 4)} × bar range`;
-  }
+  const { slippage } = execution;
+  const slipped = slippageKindOf(slippage).shown(slippage, (number) => trimmed(number, 4));
+  return [fees, slipped, ...funding, ...margin].join(', ');
 }
 
 function fillsOf(config: ResolvedConfig): string {

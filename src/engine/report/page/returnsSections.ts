@@ -1,4 +1,5 @@
 // Returns over time and per position: months and years, the deepest drawdowns, and the distribution of results.
+import { exitReasonOf, type ExitReason } from '../../definitions/exitReasons/exitReasons.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { drawdowns } from '../drawdown.ts';
 import { html, NOTHING, section, signedCell, table, trusted, type Html } from '../kit/html.ts';
@@ -129,7 +130,7 @@ export function spreadSection({ trades, summary }: CompletedRun, quote: string, 
   const rows = reasons.map(
     ([reason, { trades, pnl, winRate }]) =>
       html`<tr>
-        <td class="text">${EXIT_WORDS[reason] ?? reason}</td>
+        <td class="text">${exitReasonOf(reason as ExitReason).shown}</td>
         <td>${count(trades)}</td>
         <td>${percent(winRate, 1)}</td>
         ${signedCell(fixed(pnl, precision.money))}
@@ -156,18 +157,6 @@ export function spreadSection({ trades, summary }: CompletedRun, quote: string, 
   ${table(headings('Exit', 'Fills'), rows)}${table(headings('Side', 'Positions'), sideRows)}`;
   return section({ id: 'spread', title: 'Distribution of results', note }, body);
 }
-
-export const EXIT_WORDS: Readonly<Record<string, string>> = {
-  signal: 'Exit rule',
-  stop_loss: 'Stop loss',
-  take_profit: 'Take profit',
-  trailing_stop: 'Trailing stop',
-  breakeven: 'Break-even stop',
-  time_stop: 'Time stop',
-  reverse: 'Reversal',
-  liquidation: 'Liquidation',
-  end_of_data: 'End of the data',
-};
 
 /**
  * A histogram, as SVG. One bin always begins at zero, so that none mixes gains and losses. The outermost bins hold

@@ -1,8 +1,8 @@
 // The trades as a table: one row per closing fill, each a link to its place in the chart.
+import { exitReasonOf } from '../../definitions/exitReasons/exitReasons.ts';
 import type { TradeRow } from '../tradeTable.ts';
 import { html, NOTHING, section, signedCell, table, trusted, type Html } from '../kit/html.ts';
 import { count, fixed, percent, type Precision } from '../kit/numberText.ts';
-import { EXIT_WORDS } from './returnsSections.ts';
 
 interface TradeUnits {
   readonly base: string;
@@ -63,7 +63,7 @@ function rowOf(trade: TradeRow, index: number, { price, money, quantity, time }:
       percent(trade.mfePct),
       count(trade.barsHeld),
     ].map((text) => html`<td>${text}</td>`),
-    html`<td class="text">${EXIT_WORDS[trade.exitReason]}</td>`,
+    html`<td class="text">${exitReasonOf(trade.exitReason).shown}</td>`,
   ];
   return html`<tr data-trade="${index}">
     <td>${trade.positionId}</td>
