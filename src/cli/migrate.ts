@@ -15,9 +15,10 @@ async function run(options: { json?: boolean }): Promise<void> {
   await using database = await resolveDatabase(readConfig());
   const sql = connect(database.url, { max: 2 });
   try {
-    const applied = await migrate(sql);
-    if (options.json) return printJson({ applied });
-    printLine(applied.length === 0 ? 'The schema is already current.' : `Applied ${applied.join(', ')}.`);
+    const { migrations, functions } = await migrate(sql);
+    if (options.json) return printJson({ applied: migrations, functions });
+    const parts = [...migrations, ...(functions.length === 0 ? [] : [`functions: ${functions.join(', ')}`])];
+    printLine(parts.length === 0 ? 'The schema is already current.' : `Applied ${parts.join('; ')}.`);
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -114,6 +114,7 @@ const EXPECTED = new Set([
   'UsageError',
   'ConfigError',
   'CommandError',
+  'DatabaseVersionError',
   'EmbeddedDatabaseError',
   'EmbeddedPackageError',
   'FolderError',

@@ -154,8 +154,8 @@ interface ClaimOf {
 
 /**
  * Selects the rows of `backtest_queue q` whose latest claim is one of these. Rows are looked up by their ids: with
- * statistics from when nothing ran, a join would compare every running backtest with each claim (migration 0025), and
- * `claimed_by is not null`, which has an index, would read all that run.
+ * statistics from when nothing ran, a join would compare every running backtest with each claim, and `claimed_by is
+ * not null`, which has an index, would read all that run.
  */
 function isHeld(sql: Queryable, claims: readonly ClaimOf[]) {
   const ids = idsOf(claims);

@@ -190,7 +190,8 @@ it('migrates an embedded database that it starts and stops itself, and says what
   try {
     const files = (await readdir(join(ROOT, 'migrations'))).filter((name) => name.endsWith('.sql')).toSorted();
     const first = await runCommand(['migrate', '--json'], { DATA_DIR: folder });
-    expect(JSON.parse(first.stdout)).toEqual({ applied: files });
+    const functions = (await readdir(join(ROOT, 'src', 'db', 'functions'))).map((name) => name.replace(/\.sql$/, ''));
+    expect(JSON.parse(first.stdout)).toEqual({ applied: files, functions: functions.toSorted() });
     expect(existsSync(join(folder, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
     const second = await callCommand(['migrate'], { DATA_DIR: folder });
     expect(second.stdout).toBe('The schema is already current.\n');

@@ -5,11 +5,9 @@ import { Secrets } from '../../src/api/http/auth/secrets.ts';
 import { API_KEY_SCOPES, listApiKeys } from '../../src/db/apiKeys.ts';
 import { connect } from '../../src/db/connect.ts';
 import { endMember, upsertMember, upsertUser } from '../../src/db/members.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { migrateBefore } from '../support/oldDatabase.ts';
 import { makeTenant } from '../support/tenants.ts';
 
 let database: TestDatabase;
@@ -96,23 +94,4 @@ it('leaves no active key after any order of twenty creations and one end of the 
   const statuses = (await listApiKeys(database.sql, admin.workspaceId)).map((key) => key.status);
   expect(statuses).not.toContain('active');
   expect(statuses.length).toBeGreaterThan(0);
-});
-
-it('revokes, in a migration, the keys of memberships that ended before an end revoked keys', async () => {
-  await using old = await createTestDatabase();
-  await migrateBefore(old.sql, '0027');
-  const [{ id: workspace }] = await old.sql`insert into workspaces (name) values ('Old') returning id`;
-  for (const name of ['left', 'stayed']) {
-    const [{ id: user }] = await old.sql`
-      insert into users (subject, email, name) values (${name}, ${name}, ${name}) returning id`;
-    await old.sql`
-      insert into members (workspace_id, user_id, role, ended_at)
-      values (${workspace}, ${user}, 'admin', case when ${name} = 'left' then now() - interval '1 day' end)`;
-    await old.sql`
-      insert into api_keys (workspace_id, key_id, secret_hash, name, role, scopes, created_by)
-      values (${workspace}, ${name}, 'x', ${name}, 'member', '{workspace_read}', ${user})`;
-  }
-  await migrate(old.sql);
-  const keys = await listApiKeys(old.sql, workspace as string);
-  expect(Object.fromEntries(keys.map((key) => [key.name, key.status]))).toEqual({ left: 'revoked', stayed: 'active' });
 });

@@ -1,28 +1,25 @@
-// Flat summaries in the database: numbers of every kind come back, and what migration 0023 found is read beside them.
+// Flat summaries in the database: numbers of every kind come back, and objects are read beside them.
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { listBacktests } from '../../src/db/backtestLists.ts';
 import { findBacktest } from '../../src/db/backtests.ts';
 import { claimDue, finishRuns, type FinishedRun } from '../../src/db/claims.ts';
 import type { Sql } from '../../src/db/connect.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { SUMMARY_KEYS } from '../../src/db/summaries.ts';
 import { FLAT_KEYS } from '../../src/engine/index.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { migrateBefore } from '../support/oldDatabase.ts';
 import { enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
 import { summaryBytes } from '../support/summaries.ts';
-
-const NUMBERS_MIGRATION = '0023_summary_numbers.sql';
 
 /** Ends a backtest for each summary in one statement; null: it fails. @returns their ids */
 async function finish(
   sql: Sql,
   workspace: TestWorkspace,
   summaries: readonly (Parameters<typeof summaryBytes>[0] | null)[],
+  equal: { readonly runKey?: string } = {},
 ): Promise<string[]> {
   const params = summaries.map(() => ({}));
-  const ids = await enqueue(sql, workspace, { sha256: 'a' }, params);
+  const ids = await enqueue(sql, workspace, { sha256: 'a' }, params, equal);
   const { runs } = await claimDue(sql, randomUUID(), ids.length, 1e12);
   const bytes = Buffer.from('x');
   const finished = runs.map(({ id, attempt }): FinishedRun => {
@@ -58,34 +55,22 @@ it('keeps every number as it is, and each with its own backtest', async () => {
   expect(stored.at(-1)).toBeNull();
 });
 
-it('reads and sorts summaries of the version before beside new ones, and refuses a result without any', async () => {
+/** Stores the summaries of results as objects, in place of their numbers. */
+async function storeAsObjects(sql: Sql, summaries: Readonly<Record<string, object>>): Promise<void> {
+  await sql`alter table backtest_results disable trigger backtest_results_are_final`;
+  for (const [id, summary] of Object.entries(summaries))
+    await sql`
+      update backtest_results set summary = ${JSON.stringify(summary)}::text::jsonb, summary_numbers = null
+      where id = ${id}`;
+  await sql`alter table backtest_results enable trigger backtest_results_are_final`;
+}
+
+it('reads and sorts summaries in both forms, and refuses a result without any', async () => {
   await using database = await createTestDatabase();
   const { sql } = database;
-  await migrateBefore(sql, NUMBERS_MIGRATION);
   const workspace = await makeWorkspace(sql);
-  const ids = await enqueue(sql, workspace, { sha256: 'a' }, [{}, {}]);
-  const [high, none] = ids;
-  await sql`select from claim_backtests(${randomUUID()}, 2, 1e12, '{}')`;
-  const rows = ids.map((id, at) => ({
-    id,
-    attempt: 1,
-    status: 'completed',
-    isCached: false,
-    barsDone: 1,
-    barsTotal: 1,
-    summaryAt: at === 0 ? 1 : 61,
-    summaryLength: at === 0 ? 60 : 20,
-    detailAt: 1,
-    detailLength: 1,
-    tradesAt: 1,
-    tradesLength: 1,
-    warnings: [],
-  }));
-  const texts = `${'{"returnPct":0.5,"sharpeRatio":3}'.padEnd(60)}${'{"returnPct":0.25}'.padEnd(20)}`;
-  await sql`select finish_backtests(${JSON.stringify(rows)}::text::json, ${Buffer.from(texts)}::bytea)`;
-
-  expect(await migrate(sql)).toContain(NUMBERS_MIGRATION);
-
+  const [high, none] = await finish(sql, workspace, [{ returnPct: 0.5 }, { returnPct: 0.25 }]);
+  await storeAsObjects(sql, { [high]: { returnPct: 0.5, sharpeRatio: 3 }, [none]: { returnPct: 0.25 } });
   const find = async (id: string) => (await findBacktest(sql, workspace.workspaceId, id))!;
   expect((await find(high)).summary).toEqual({ returnPct: 0.5, sharpeRatio: 3 });
   const [low, middle] = await finish(sql, workspace, [{ sharpeRatio: -2, returnPct: 0.75 }, { sharpeRatio: 1 }]);
@@ -105,17 +90,10 @@ it('reads and sorts summaries of the version before beside new ones, and refuses
 it('copies the result of an equal run in the form in which it is stored', async () => {
   await using database = await createTestDatabase();
   const { sql } = database;
-  await migrateBefore(sql, NUMBERS_MIGRATION);
   const workspace = await makeWorkspace(sql);
-  const enqueueEqual = async () => (await enqueue(sql, workspace, { sha256: 'a' }, [{}], { runKey: 'equal' }))[0];
-  const first = await enqueueEqual();
-  await sql`select from claim_backtests(${randomUUID()}, 1, 1e12, '{}')`;
-  const row = { id: first, attempt: 1, status: 'completed', isCached: false, barsDone: 1, barsTotal: 1, warnings: [] };
-  const parts = { summaryAt: 1, summaryLength: 15, detailAt: 1, detailLength: 1, tradesAt: 1, tradesLength: 1 };
-  const rows = JSON.stringify([{ ...row, ...parts }]);
-  await sql`select finish_backtests(${rows}::text::json, ${Buffer.from('{"returnPct":1}')}::bytea)`;
-  await migrate(sql);
-  const second = await enqueueEqual();
+  const [first] = await finish(sql, workspace, [{ returnPct: 1 }], { runKey: 'equal' });
+  await storeAsObjects(sql, { [first]: { returnPct: 1 } });
+  const [second] = await enqueue(sql, workspace, { sha256: 'a' }, [{}], { runKey: 'equal' });
   const { copiedIds } = await claimDue(sql, randomUUID(), 1, 1e12);
   expect(copiedIds).toEqual([second]);
   const copy = await findBacktest(sql, workspace.workspaceId, second);

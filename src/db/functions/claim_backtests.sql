@@ -1,38 +1,6 @@
--- Accepting and claiming take fewer steps per backtest.
-
--- That the version of a backtest exists was a foreign key, which is looked up and locked for each row that is
--- inserted. Here it is once per statement, with the same locks: a version that is being deleted is waited for, and
--- one that is referred to is not deleted meanwhile.
-alter table backtests drop constraint backtests_strategy_version_id_fkey1;
-
-create function require_versions() returns trigger language plpgsql as $$
-declare
-  referred uuid[] := array(select distinct strategy_version_id from new_rows);
-  found integer;
-begin
-  perform 1 from strategy_versions v where v.id = any (referred) order by v.id for key share;
-  get diagnostics found = row_count;
-  if found < cardinality(referred) then
-    raise foreign_key_violation using message = 'a backtest refers to a strategy version that does not exist';
-  end if;
-  return null;
-end $$;
-create trigger backtests_require_versions after insert on backtests
-  referencing new table as new_rows for each statement execute function require_versions();
-
-create function delete_version_backtests() returns trigger language plpgsql
--- The plan is made once per connection, perhaps while the table is still empty.
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
-begin
-  delete from backtests b using old_rows where b.strategy_version_id = old_rows.id;
-  return null;
-end $$;
-create trigger strategy_versions_delete_backtests after delete on strategy_versions
-  referencing old table as old_rows for each statement execute function delete_version_backtests();
-
-drop function claim_backtests (uuid, integer, double precision, jsonb, uuid[], double precision);
--- As before, but that it returns the columns themselves, and that a backtest is not compared with itself.
+-- Hands out what is due: backtests of the workspaces with the least virtual time, oldest first, up to `max_runs` or
+-- `max_cost` (one at least), none of the `excluded` workspaces, and none that costs more than `most_cost`; and charges
+-- the workspaces. Backtests whose result is already stored get it copied and come back as copied.
 create function claim_backtests(worker uuid, max_runs integer, max_cost double precision, weights jsonb,
   excluded uuid[] default '{}', most_cost double precision default null)
 returns table (id uuid, workspace_id uuid, strategy_version_id uuid, config json, snapshots text[],
@@ -54,7 +22,7 @@ declare
   amounts bigint[];
 begin
   -- One claim at a time on all hosts: each takes a few milliseconds, and none finds a workspace's rows half taken.
-  perform pg_advisory_xact_lock(7233020);
+  perform pg_advisory_xact_lock(hashtextextended('candlepool claims', 0));
   claimed := array(
     select running.id from (
       select due.id, sum(due.cost) over (order by due.virtual_time, due.workspace_id, due.id) - due.cost as cost_before
@@ -62,7 +30,7 @@ begin
         select turn.virtual_time, turn.workspace_id, candidate.id, candidate.cost
         from (
           select workspace_id, virtual_time from workspace_turns where due > 0 and workspace_id <> all (excluded)
-          -- Most of them may have none that is quick.
+          -- A claim of quick backtests looks further: most workspaces may have no quick one.
           order by virtual_time, workspace_id limit case when most_cost is null then max_runs else quick_workspaces end
         ) as turn
         cross join lateral (
@@ -72,7 +40,7 @@ begin
               select o.id from backtest_queue o
               where o.workspace_id = turn.workspace_id and o.claimed_by is null and o.kills = 0
               order by o.id offset quick_look_ahead limit 1), q.id))
-            -- Not what this worker has just noted as missing.
+            -- Without a snapshot that this worker has just noted as missing.
             and not exists (
               select 1 from missing_snapshots m join backtests b on b.id = q.id
               where m.worker_id = worker and m.noted_at > now() - interval '10 seconds'
@@ -97,7 +65,7 @@ begin
   join workspaces w on w.id = charge.workspace_id
   where turn.workspace_id = charge.workspace_id;
 
-  -- Written so that there is one way to plan it: each row looks up its key, and each hit its result.
+  -- Nested selects leave the planner one plan: each row looks up its key, and each hit looks up its result.
   with keyed as materialized (
     select own.id, (
       select d.id from backtests d
