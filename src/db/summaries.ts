@@ -1,5 +1,4 @@
-// Flat summaries in the database: an array of numbers, in which NaN stands for null. Results of versions before
-// migration 0023 are jsonb instead, until they are deleted.
+// Flat summaries in the database: an array of numbers, in which NaN stands for null.
 import type { FlatKey } from '../engine/index.ts';
 import type { Queryable } from './connect.ts';
 
@@ -23,21 +22,20 @@ export const SUMMARY_KEYS = [
 
 /** What a query reads of `backtest_results r`. */
 export interface StoredSummary {
-  readonly summary: Readonly<Record<string, unknown>> | null;
   readonly summaryNumbers: readonly number[] | null;
 }
 
-export const SUMMARY_COLUMNS = 'r.summary, r.summary_numbers as "summaryNumbers"';
+export const SUMMARY_COLUMNS = 'r.summary_numbers as "summaryNumbers"';
 
 /** The flat summary as an object; null: there is no result. */
-export const summaryOf = ({ summary, summaryNumbers }: StoredSummary): StoredSummary['summary'] =>
+export const summaryOf = ({ summaryNumbers }: StoredSummary): Readonly<Record<string, number | null>> | null =>
   summaryNumbers === null
-    ? summary
+    ? null
     : Object.fromEntries(summaryNumbers.map((value, at) => [SUMMARY_KEYS[at], Number.isNaN(value) ? null : value]));
 
 /** SQL of one number of `backtest_results r`. */
 export const summaryNumber = (key: FlatKey): string =>
-  `coalesce(nullif(r.summary_numbers[${SUMMARY_KEYS.indexOf(key) + 1}], 'NaN'), (r.summary ->> '${key}')::float8)`;
+  `nullif(r.summary_numbers[${SUMMARY_KEYS.indexOf(key) + 1}], 'NaN')`;
 
 /** Postgres's type numbers, and the bytes that its binary form has before the items of an array and before each one. */
 const FLOAT8 = 701;

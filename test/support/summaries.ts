@@ -9,7 +9,7 @@ export const summaryBytes = (flat: Readonly<Partial<Record<FlatKey, number | nul
   Buffer.from(Float64Array.from(FLAT_KEYS, (key) => flat[key] ?? NaN).buffer);
 
 export const storedSummary = ({ summary }: Pick<EncodedResult, 'summary'>): Readonly<Record<string, unknown>> =>
-  summaryOf({ summary: null, summaryNumbers: [...new Float64Array(Uint8Array.from(summary).buffer)] })!;
+  summaryOf({ summaryNumbers: [...new Float64Array(Uint8Array.from(summary).buffer)] })!;
 
 /**
  * The whole summary as text, put together from what is hashed and stored of it: its numbers, its lists and the rest as

@@ -82,9 +82,9 @@ begin
     returning q.id, q.workspace_id, q.attempt, q.cancel_requested_at, equal.done_id
   ), stored as (
     insert into backtest_results (id, workspace_id, status, is_cached, attempt, cancel_requested_at, started_at,
-      bars_done, bars_total, summary, summary_numbers, warnings, diagnosis)
+      bars_done, bars_total, summary_numbers, warnings, diagnosis)
     select gone.id, gone.workspace_id, 'completed', true, gone.attempt + 1, gone.cancel_requested_at, now(),
-      r.bars_done, r.bars_total, r.summary, r.summary_numbers, r.warnings, r.diagnosis
+      r.bars_done, r.bars_total, r.summary_numbers, r.warnings, r.diagnosis
     from gone join backtest_results r on r.id = gone.done_id
   ), detailed as (
     insert into backtest_details (id, detail, trades)
