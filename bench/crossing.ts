@@ -138,5 +138,5 @@ export function taskFrom(name: string, payload: object): BacktestTask {
 export function runAndGiveBack(task: BacktestTask, market: Market): void {
   const outcome = runBacktest(task, market, null);
   if (!outcome.ok) throw new Error(JSON.stringify(outcome));
-  outcome.written.memory.giveBack();
+  outcome.memory.giveBack();
 }

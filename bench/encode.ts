@@ -2,7 +2,7 @@
 import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import { SharedSpan } from '../src/engine/kernels/sharedBuffer.ts';
-import { decodeDetail, encodeResult } from '../src/engine/pool/detail.ts';
+import { decodeDetail, encodeResult } from '../src/engine/pool/result.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { measure, needs, onDemand, timed, type Unit } from './measure.ts';
 import { walkMarket } from './walk.ts';
@@ -16,12 +16,11 @@ export function suite(bars = 2_000): Bench {
     const outcome = onDemand(() => {
       const run = runBacktest(taskOf(name), market(), null);
       if (!run.ok) throw new Error(`${name} cannot be run.`);
-      const { written, warnings, reproducibility } = run;
-      return { written, warnings, reproducibility };
+      const { written, tradeTable, configJson, warnings, reproducibility } = run;
+      return { written, tradeTable, configJson, warnings, reproducibility };
     });
     // Encoding gives back the memory of an outcome, and this one is encoded again and again.
-    const encode = () =>
-      encodeResult({ ...outcome(), written: { ...outcome().written, memory: new SharedSpan().close() } });
+    const encode = () => encodeResult({ ...outcome(), memory: new SharedSpan().close() });
     const detail = onDemand(() => encode().detail);
     bench.add(`encode/${name}/1`, encode, needs(outcome));
     bench.add(`encode/${name}, detail read/1`, () => decodeDetail(detail()), needs(detail));

@@ -30,7 +30,7 @@ const missingIn = (number: string, words: readonly string[]): string[] => {
 let summaryKeys: string[];
 beforeAll(async () => {
   const run = await runCross();
-  summaryKeys = Object.keys(run.outcome.summaryJson);
+  summaryKeys = Object.keys(run.outcome.summary);
 });
 
 describe('docs/semantics.md', () => {

@@ -46,8 +46,7 @@ async function run(options: Options): Promise<void> {
     if (faults !== undefined) throw refusal(error.code, 'This strategy cannot be run with this config', faults);
     throw new CommandError(error.message, error.code);
   }
-  const summary = outcome.summaryJson as Summary;
-  const trades = outcome.trades as readonly TradeRow[];
+  const { summary, trades } = outcome;
   const warnings = [...issues, ...outcome.warnings];
   const result = {
     summaryJson: shownSummary({ ...summary }),
@@ -64,7 +63,7 @@ async function run(options: Options): Promise<void> {
   ];
   await writeOutputs(files);
   if (options.json) return printJson(result);
-  print(summary, trades, { market, sources }, warnings as readonly { code: string; message: string }[]);
+  print(summary, trades, { market, sources }, warnings);
   for (const { path } of files) printLine(`wrote ${path}`);
 }
 

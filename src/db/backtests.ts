@@ -7,6 +7,7 @@ import { summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
 import { deleteBacktests } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import type { RunStatus } from './runStatus.ts';
+import { addTicketsFor } from './tickets.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -49,7 +50,7 @@ export interface Backtest extends BacktestState {
   readonly cancelRequestedAt: Date | null;
   readonly isCached: boolean;
   readonly summary: Json | null;
-  /** Everything else of a result but its trades (engine/pool/detail.ts). */
+  /** Everything else of a result but its trades (engine/pool/result.ts). */
   readonly detail: Uint8Array | null;
   /** Of a completed backtest: `settings` and `strategy.defaults` of its version. */
   readonly settings: Json | null;
@@ -82,7 +83,7 @@ export const openBacktests = (sql: Queryable, workspaceId: string) => sql<[{ cou
 
 /**
  * Inserts any number of backtests in one statement, so that the rows and the claim to their request key are stored
- * together or not at all, whatever happens to the transaction around it.
+ * together or not at all, whatever happens to the transaction around it; then their tickets.
  * @param requestKey names the request (requestKeyOf in idempotencyKeys.ts); null: it has no Idempotency-Key
  * @returns ids and creation times in the order of the items
  * @throws WorkAlreadyDone when backtests were created under this key within 24 hours
@@ -93,6 +94,7 @@ export async function insertBacktests(
   items: readonly NewBacktest[],
   requestKey: Buffer | null = null,
 ): Promise<{ readonly id: string; readonly createdAt: Date }[]> {
+  if (items.length === 0) return [];
   const column = <Value>(read: (item: NewBacktest) => Value): Value[] => items.map(read);
   const [{ ids, createdAt }] = await tx<[{ ids: string | null; createdAt: Date }]>`
     with ${requestOf(tx, requestKey)}, item as materialized (
@@ -129,6 +131,7 @@ export async function insertBacktests(
     )
     select string_agg(id::text, ',' order by ordinal) as ids, now()::timestamptz(3) as "createdAt" from item`;
   if (ids === null) throw new WorkAlreadyDone();
+  await addTicketsFor(tx, items);
   return ids.split(',').map((id) => ({ id, createdAt }));
 }
 
@@ -195,7 +198,7 @@ export async function deleteBacktest(
   return (await findBacktestStatus(sql, workspaceId, id)) === undefined ? undefined : 'open';
 }
 
-/** The trades of a completed backtest (engine/pool/detail.ts), which nothing else reads. */
+/** The trades of a completed backtest (engine/pool/result.ts), which nothing else reads. */
 export async function readTrades(sql: Queryable, id: string): Promise<Uint8Array | undefined> {
   const [row] = await sql<{ trades: Uint8Array }[]>`select trades from backtest_details where id = ${id}`;
   return row?.trades;

@@ -1,7 +1,7 @@
 // The queue of backtests as a worker sees it: claim what is due, write what came out, give back what was not run.
 import type { Queryable } from './connect.ts';
-import type { EncodedResult } from '../engine/index.ts';
-import { IDS_PER_MESSAGE, changedIn } from './notifications.ts';
+import type { Result } from '../engine/index.ts';
+import { IDS_PER_MESSAGE, changedIn, notify } from './notifications.ts';
 import { SUMMARY_KEYS, summaryParameter } from './summaries.ts';
 import type { Tier } from '../tiers.ts';
 
@@ -41,7 +41,8 @@ export type ClaimFilter =
 export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
 /**
- * Hands out at most `maxRuns` backtests, of about `maxCost` bars together, but at least one if any is due.
+ * Hands out at most `maxRuns` backtests, of about `maxCost` bars together, but at least one if any is due. Waiters of
+ * the backtests that it completes are notified.
  * @param only which backtests; absent: any
  */
 export async function claimDue(
@@ -61,9 +62,11 @@ export async function claimDue(
     left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb,
       ${excluded as string[]}::uuid[], ${mostCost}::double precision) as c on true
     order by c.id`;
+  const copiedIds = rows.filter((row) => row.isCopied === true).map((row) => row.id);
+  if (copiedIds.length > 0) await notify(sql, 'changed', copiedIds);
   return {
     runs: rows.filter((row) => row.isCopied === false),
-    copiedIds: rows.filter((row) => row.isCopied === true).map((row) => row.id),
+    copiedIds,
     hasCrashSuspects: rows[0].hasCrashSuspects,
   };
 }
@@ -84,13 +87,13 @@ export async function readRunnableVersions(sql: Queryable, ids: readonly string[
     from strategy_versions where id = any (${ids as string[]}::uuid[])`;
 }
 
-/** How a run ended. A result is serialized once, in the thread that produced it (engine/pool/detail.ts). */
+/** How a run ended. A result is serialized once, in the thread that produced it (engine/pool/result.ts). */
 export interface FinishedRun {
   readonly id: string;
   readonly attempt: number;
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly isCached: boolean;
-  readonly result: EncodedResult | null;
+  readonly result: Result | null;
   readonly error: object | null;
   readonly barsDone: number;
   readonly barsTotal: number;
@@ -105,7 +108,7 @@ export interface FinishedRun {
 export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): Promise<string[]> {
   const parts: Uint8Array[] = [];
   const summaries: Uint8Array[] = [];
-  const places = new Map<EncodedResult, object>();
+  const places = new Map<Result, object>();
   let size = 0;
   const place = (bytes: Uint8Array): number => {
     parts.push(bytes);

@@ -23,6 +23,25 @@ const PRIORITIES: Readonly<Record<string, number>> = { [TICKET_TASK]: 0, [RERUN_
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;
 
+/**
+ * What a ticket takes at a time, a share. A dispatch to a thread costs 10 µs and a claim a millisecond or two; spread
+ * over a hundred small backtests, both are negligible.
+ */
+export const RUNS_PER_SHARE = 100;
+/** Bars of work: a few tens of milliseconds, which is the longest that a newly arrived workspace waits for its turn. */
+export const COST_PER_SHARE = 500_000;
+/**
+ * A ticket keeps working until nothing is due, so more tickets than a few hosts have threads would find nothing to do.
+ */
+const MAX_TICKETS = 64;
+
+/** Adds as many tickets as the backtests make shares. */
+export async function addTicketsFor(tx: Queryable, backtests: readonly { readonly cost: number }[]): Promise<void> {
+  const cost = backtests.reduce((sum, backtest) => sum + backtest.cost, 0);
+  const shares = Math.max(Math.ceil(backtests.length / RUNS_PER_SHARE), Math.ceil(cost / COST_PER_SHARE));
+  await addTickets(tx, Math.min(shares, backtests.length, MAX_TICKETS));
+}
+
 /** Adds tickets; inside a transaction they appear with what it inserts, or not at all. */
 export async function addTickets(sql: Queryable, count: number): Promise<void> {
   await addJobs(sql, TICKET_TASK, {}, count, TICKET_ATTEMPTS);

@@ -19,7 +19,7 @@ import { previewRows } from './report/equityPreview.ts';
 import { reproducibilityOf } from './report/reproducibility.ts';
 import { resultHash } from './report/resultHash.ts';
 import type { ReportInput } from './report/reportInput.ts';
-import { CompletedOutcome, CompletedRun, type FailedRun, type SimulatedRun } from './report/simulatedRun.ts';
+import { CompletedRun, type FailedRun, type SimulatedRun } from './report/simulatedRun.ts';
 import { summarize } from './report/summary.ts';
 import { tradeTable } from './report/tradeTable.ts';
 import { configWarnings } from './report/warnings.ts';
@@ -50,22 +50,15 @@ export function limitKept(bytes: { readonly columns: number; readonly trades: nu
   lentMemory.limit(bytes.trades);
 }
 
-/** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
-export function runBacktest(
-  task: BacktestTask,
-  market: Market,
-  control: RunControl | null,
-): CompletedOutcome | FailedRun {
-  const memory = new SharedSpan();
-  const run = runTask(task, market, control, { keepOrders: false, memory: lentMemory });
-  if (!run.ok) return run;
-  const configJson = JSON.stringify(run.report.input.config);
-  const reproducibility = reproducibilityOf(task, market, run.report, run.resultHash, configJson);
-  const warnings = configWarnings(task.strategyAst, run.report);
-  return new CompletedOutcome(run, configJson, reproducibility, warnings, memory.close());
+/**
+ * Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. The report of a
+ * completed run is valid until the next run of this thread.
+ */
+export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): SimulatedRun {
+  return runTask(task, market, control, { keepOrders: false, memory: lentMemory });
 }
 
-/** Runs every stage up to the report. Artifacts are made from it too (`keepOrders`). */
+/** Runs a task on memory of its own, for an artifact. */
 export function simulateTask(
   task: BacktestTask,
   market: Market,
@@ -75,20 +68,22 @@ export function simulateTask(
   return runTask(task, market, control, { keepOrders, memory: null });
 }
 
-/** @param memory lent to the run, whose report is then valid until the next run; null: it has memory of its own */
+/** @param memory lent to the run; null: it has memory of its own */
 function runTask(
   task: BacktestTask,
   market: Market,
   control: RunControl | null,
   { keepOrders, memory }: { readonly keepOrders: boolean; readonly memory: LentMemory | null },
 ): SimulatedRun {
+  const arrays = new SharedSpan();
   try {
     const prepared = prepareRun(task, market, columnStore, true, control);
     if (!prepared.ok) return prepared;
     const { firstRow, endRow, input } = prepared;
     const scratch = memory?.lend(input.end - input.start, streamedRows(input));
     const flaws = flawSearch(input.bars, firstRow, endRow);
-    return simulateAndReport(prepared, inputOfRun(input, control, keepOrders, flaws, scratch));
+    const report = simulateRun(prepared, inputOfRun(input, control, keepOrders, flaws, scratch));
+    return report === null ? stopped() : completedRun(task, market, report, arrays);
   } catch (error) {
     if (error instanceof RunStopped) return stopped();
     if (error instanceof MemoryRefused) return { ok: false, error: error.runError };
@@ -202,17 +197,32 @@ export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {
   return { ...run, firstRow, endRow, warmup, input: { ...run.input, config, start, end: endRow } };
 }
 
-function simulateAndReport(prepared: PreparedRun, input: SimulationInput): SimulatedRun {
+/** null: the run was stopped. */
+function simulateRun(prepared: PreparedRun, input: SimulationInput): ReportInput | null {
   const simulation = simulate(input);
   const band = simulateBand(input, simulation);
-  if (band === null) return stopped();
+  if (band === null) return null;
   const { strategy, evaluated, boundRules, firstRow, endRow, warmup } = prepared;
-  const report = { strategy, evaluated, boundRules, simulation, input, firstRow, endRow, warmup, band };
+  return { strategy, evaluated, boundRules, simulation, input, firstRow, endRow, warmup, band };
+}
+
+/** @param arrays the memory of all small arrays of the run */
+function completedRun(task: BacktestTask, market: Market, report: ReportInput, arrays: SharedSpan): CompletedRun {
+  const { simulation, input, firstRow, boundRules } = report;
   const written = summarize(report);
-  const context = { time: input.bars.time, firstRow, boundRules };
-  const table = tradeTable(simulation.tradeLog, context);
-  const hash = resultHash(written, table);
-  return new CompletedRun(report, written, table, hash);
+  const table = tradeTable(simulation.tradeLog, { time: input.bars.time, firstRow, boundRules });
+  const configJson = JSON.stringify(input.config);
+  const reproducibility = reproducibilityOf(task, market, report, resultHash(written, table), configJson);
+  const warnings = configWarnings(task.strategyAst, report);
+  return new CompletedRun({
+    report,
+    written,
+    tradeTable: table,
+    configJson,
+    reproducibility,
+    warnings,
+    memory: arrays.close(),
+  });
 }
 
 interface EvaluationRows {

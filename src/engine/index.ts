@@ -136,18 +136,10 @@ export {
 } from './pool/pool.ts';
 export { closeGate, closeGatesAtExit, compressed, createGate, decompressed, enterThrough } from './pool/nativeCalls.ts';
 export type { RunProgress } from './pool/control.ts';
-export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
+export { decodeDetail, decodeTrades, type Result, type ResultDetail } from './pool/result.ts';
 export { buildArtifact } from './pool/engineRunner.ts';
 export { LruMap } from './pool/lruMap.ts';
 export { runBytes } from './pool/memory.ts';
-export type {
-  PoolBatch,
-  PoolOutcome,
-  PoolRun,
-  StopReason,
-  SweepBatch,
-  SweepOutcome,
-  SweepWork,
-} from './pool/messages.ts';
+export type { Outcome, PoolBatch, PoolRun, StopReason, SweepBatch, SweepOutcome, SweepWork } from './pool/messages.ts';
 export { lowerProcessPriority, lowerThreadPriority } from './pool/priority.ts';
 export { decodeRows } from './pool/sweepBytes.ts';

@@ -66,7 +66,7 @@ export interface StoredResult {
   readonly resultHash: string;
   /** The flat members of the summary. */
   readonly summary: Readonly<Record<string, unknown>>;
-  /** The other members, and the trades (pool/detail.ts). */
+  /** The other members, and the trades (pool/result.ts). */
   readonly detail: Uint8Array;
   readonly trades: Uint8Array;
 }

@@ -1,13 +1,10 @@
 // The claimer: one per process, for all its tickets. It claims for all waiters in one statement.
 import type { Claim, Claimed, ClaimFilter } from '../db/claims.ts';
-import { COST_PER_SHARE, QUICK_COST, RUNS_PER_SHARE, divide } from './shares.ts';
+import { COST_PER_SHARE, RUNS_PER_SHARE } from '../db/tickets.ts';
+import { QUICK_COST, divide } from './shares.ts';
 
-/** Where claims come from; the database, or a test. */
-export interface ClaimSource {
-  claimDue(maxRuns: number, maxCost: number, only?: ClaimFilter): Promise<Claimed>;
-  /** Notifies those who wait for backtests that the claim itself completed, with the result of an equal one. */
-  notifyCopied(ids: readonly string[]): Promise<void>;
-}
+/** Claims from the database; another function in tests. */
+type ClaimDue = (maxRuns: number, maxCost: number, only?: ClaimFilter) => Promise<Claimed>;
 
 type Share = readonly Claim[];
 
@@ -21,7 +18,7 @@ interface ClaimerLimits {
 }
 
 export class Claimer {
-  readonly #source: ClaimSource;
+  readonly #claimDue: ClaimDue;
   #waiting: { readonly give: (share: Share) => void; readonly fail: (error: unknown) => void }[] = [];
   readonly #limits: ClaimerLimits;
   /** Shares that are being worked on. */
@@ -31,8 +28,8 @@ export class Claimer {
   #isClaiming = false;
   #isClosed = false;
 
-  constructor(source: ClaimSource, limits: ClaimerLimits = { shares: Infinity, reliefShares: 0, quickShares: 0 }) {
-    this.#source = source;
+  constructor(claimDue: ClaimDue, limits: ClaimerLimits = { shares: Infinity, reliefShares: 0, quickShares: 0 }) {
+    this.#claimDue = claimDue;
     this.#limits = limits;
   }
 
@@ -112,13 +109,11 @@ export class Claimer {
   }
 
   #claimShares(count: number, only?: ClaimFilter): Promise<Claimed> {
-    return this.#source.claimDue(count * RUNS_PER_SHARE, count * COST_PER_SHARE, only);
+    return this.#claimDue(count * RUNS_PER_SHARE, count * COST_PER_SHARE, only);
   }
 
-  async #handOut(claimed: Claimed, count: number, isQuick = false): Promise<void> {
-    const { runs, copiedIds } = claimed;
-    if (copiedIds.length > 0) await this.#source.notifyCopied(copiedIds);
-    for (const share of divide(runs, count)) {
+  #handOut(claimed: Claimed, count: number, isQuick = false): void {
+    for (const share of divide(claimed.runs, count)) {
       // A waiter that `close` has sent away gets none: the claims go back with all others of the process.
       if (this.#waiting.length === 0) break;
       if (isQuick) this.#quick.add(share);

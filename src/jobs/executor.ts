@@ -1,20 +1,16 @@
 // The executor: runs a share of claimed backtests through the pool, and tracks active runs so that they can be stopped
 // and reported.
 import type { Sql } from '../db/connect.ts';
-import { returnRuns } from '../db/claims.ts';
 import type { Claim, ProgressRow } from '../db/claims.ts';
 import { ATTEMPTS_ERROR, MAX_ATTEMPTS } from '../db/crashSuspects.ts';
-import { notify } from '../db/notifications.ts';
 import { addTickets } from '../db/tickets.ts';
 import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
-import type { Pool, PoolJob, PoolOutcome, PoolRun } from '../engine/index.ts';
-import { OutcomeBuffer, NOTHING_DONE, claimOutcomeOf, finishedWith } from './outcomes.ts';
-import type { ClaimOutcome } from './outcomes.ts';
+import type { Outcome, Pool, PoolJob, PoolRun } from '../engine/index.ts';
 import { isPoolRun } from './inputs.ts';
 import type { InputReader, Inputs, NoteMissing } from './inputs.ts';
 import type { Outlast } from './outages.ts';
-import type { ResultWriter } from './results.ts';
+import { endingOf, failedWith, type Results } from './results.ts';
 import { QUICK_COST } from './shares.ts';
 
 interface Active {
@@ -33,25 +29,22 @@ export class Executor {
   readonly #sql: Sql;
   readonly #pool: Pool;
   readonly #inputs: InputReader;
-  readonly #results: ResultWriter;
+  readonly #results: Results;
   readonly #log: Log;
   readonly #noteMissing: NoteMissing;
   readonly #outlast: Outlast;
   readonly #active = new Map<string, Active>();
-  readonly #outcomes = new OutcomeBuffer((outcomes) => this.#store(outcomes));
   /** When ids that were not running here were cancelled. */
   readonly #recentCancels = new Map<string, number>();
   #isStopping = false;
   /** When a share was last taken, or the process started. */
   #lastShareAt = performance.now();
-  /** Totals of the runs that ended here since the process started. */
-  readonly #totals = { runsDone: 0, barsDone: 0, latencySeconds: 0 };
 
   constructor(parts: {
     readonly sql: Sql;
     readonly pool: Pool;
     readonly inputs: InputReader;
-    readonly results: ResultWriter;
+    readonly results: Results;
     readonly log: Log;
     readonly noteMissing?: NoteMissing;
     readonly outlast?: Outlast;
@@ -78,7 +71,8 @@ export class Executor {
       await this.#outlast(() => this.#failOrReturn(claims));
       throw error;
     } finally {
-      for (const claim of claims) this.#active.delete(claim.id);
+      // A claim that went back may be running here again.
+      for (const claim of claims) if (this.#active.get(claim.id)?.claim === claim) this.#active.delete(claim.id);
     }
   }
 
@@ -97,10 +91,6 @@ export class Executor {
   returnAll(): void {
     this.#isStopping = true;
     for (const { job, run } of this.#active.values()) job.stop(run, 'returned');
-  }
-
-  get totals(): Readonly<{ runsDone: number; barsDone: number; latencySeconds: number }> {
-    return this.#totals;
   }
 
   /** How long no share has been taken; 0 while one is being run. */
@@ -132,18 +122,19 @@ export class Executor {
   }
 
   async #runAll(claims: readonly Claim[]): Promise<void> {
-    const inputs = await this.#inputs.read(claims);
-    const { snapshots, runs, missing } = inputs;
+    const { snapshots, runs, missing } = await this.#inputs.read(claims);
     const missingEverywhere = missing.length > 0 ? await this.#noteMissing(missing) : new Set<string>();
     const { poolRuns, runOf } = shareEqualRuns(claims, runs);
+    // Endings that are stored together share a promise.
     const stored = new Set<Promise<void>>();
     const claimsOf: Claim[][] = poolRuns.map(() => []);
     for (const [index, claim] of claims.entries()) claimsOf[runOf[index]]?.push(claim);
-    const settle = (run: number, outcome: PoolOutcome): void => {
+    const settle = (run: number, outcome: Outcome): void => {
       for (const [at, claim] of claimsOf[run].entries()) {
         const isCancelled = outcome.kind !== 'completed' && this.#active.get(claim.id)?.isCancelled;
-        const own: PoolOutcome = isCancelled ? { kind: 'stopped', reason: 'cancelled' } : outcome;
-        stored.add(this.#outcomes.add(claimOutcomeOf(claim, own, job.progress(run), at > 0)));
+        const own: Outcome = isCancelled ? { kind: 'stopped', reason: 'cancelled' } : outcome;
+        this.#logBug(claim, own);
+        stored.add(this.#results.add(claim, endingOf(claim, own, job.progress(run), at > 0)));
       }
     };
     // In a microtask, since the pool may report an outcome before it has returned the job that `settle` reads.
@@ -155,30 +146,20 @@ export class Executor {
         runOf[index] === -1 ? [] : [{ claim, job, run: runOf[index], isCancelled: false }],
       ),
     );
-    for (const outcome of this.#withoutInputs(claims, inputs, missingEverywhere))
-      stored.add(this.#outcomes.add(outcome));
+    for (const [index, claim] of claims.entries()) {
+      const run = runs[index];
+      if (isPoolRun(run)) continue;
+      // A claim that cannot be run here goes back when another worker may be able to run it.
+      const mayRunElsewhere = this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere);
+      stored.add(this.#results.add(claim, mayRunElsewhere ? null : failedWith(claim, run)));
+    }
     try {
       await job.outcomes;
     } finally {
-      this.#outcomes.send();
       await Promise.all(stored);
     }
     // Tickets for the workers that can open what is missing here.
     if (missing.length > 0) await addTickets(this.#sql, 2);
-  }
-
-  /** The claims that cannot be run here: those that another worker may run go back, the others fail. */
-  #withoutInputs(
-    claims: readonly Claim[],
-    { runs, missing }: Inputs,
-    missingEverywhere: ReadonlySet<string>,
-  ): ClaimOutcome[] {
-    return claims.flatMap((claim, index) => {
-      const run = runs[index];
-      if (isPoolRun(run)) return [];
-      if (this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)) return [{ kind: 'returned', claim }];
-      return [claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false)];
-    });
   }
 
   /** From here on the runs can be stopped; those that were cancelled before are stopped at once. */
@@ -189,42 +170,19 @@ export class Executor {
     if (this.#isStopping) this.returnAll();
   }
 
-  async #store(outcomes: readonly ClaimOutcome[]): Promise<void> {
-    this.#logBugs(outcomes);
-    await this.#results.write(outcomes.flatMap((outcome) => (outcome.kind === 'finished' ? [outcome.run] : [])));
-    await this.#returnClaims(outcomes.flatMap((outcome) => (outcome.kind === 'returned' ? [outcome.claim] : [])));
-    for (const outcome of outcomes) {
-      this.#active.delete(outcome.claim.id);
-      if (outcome.kind === 'finished') this.#count(outcome.claim, outcome.run.barsDone);
-    }
-  }
-
-  #count({ createdAt }: Claim, barsDone: number): void {
-    this.#totals.runsDone++;
-    this.#totals.barsDone += barsDone;
-    this.#totals.latencySeconds += Math.max(0, Date.now() - createdAt.getTime()) / 1_000;
-  }
-
-  async #returnClaims(claims: readonly Claim[]): Promise<void> {
-    if (claims.length > 0) await notify(this.#sql, 'changed', await returnRuns(this.#sql, claims));
-  }
-
   /** Claims that have been tried often enough fail: the cause may lie in one of them. The others go back. */
   async #failOrReturn(claims: readonly Claim[]): Promise<void> {
-    const spent = claims.filter(({ attempt }) => attempt >= MAX_ATTEMPTS);
-    await this.#results.write(spent.map((claim) => finishedWith(claim, ATTEMPTS_ERROR)));
-    await this.#returnClaims(claims.filter(({ attempt }) => attempt < MAX_ATTEMPTS));
+    const stored = claims.map((claim) =>
+      this.#results.add(claim, claim.attempt < MAX_ATTEMPTS ? null : failedWith(claim, ATTEMPTS_ERROR)),
+    );
+    await Promise.all(stored);
   }
 
   /** The stack of a defect belongs in the log, not in an answer. */
-  #logBugs(outcomes: readonly ClaimOutcome[]): void {
-    for (const outcome of outcomes) {
-      if (outcome.kind === 'finished' && outcome.bug !== undefined)
-        this.#log.error(
-          { backtestId: outcome.run.id, stack: outcome.bug },
-          'a run failed because of a defect of the service',
-        );
-    }
+  #logBug({ id }: Claim, outcome: Outcome): void {
+    if (outcome.kind !== 'failed' || outcome.error.code !== 'INTERNAL_ERROR') return;
+    const { message: stack } = outcome.error;
+    this.#log.error({ backtestId: id, stack }, 'a run failed because of a defect of the service');
   }
 }
 

@@ -3,9 +3,9 @@
 import { EventEmitter } from 'node:events';
 import { Logger, run } from 'graphile-worker';
 import type { Runner, RunnerOptions, TaskList, WorkerEvents } from 'graphile-worker';
+import pg from 'pg';
 import type { Log } from '../log.ts';
-import { GraphileConnections } from './graphileConnections.ts';
-import type { Outages } from './outages.ts';
+import type { Outages, Outlast } from './outages.ts';
 
 /** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
 const POLL_MS = 1_000;
@@ -150,4 +150,38 @@ function optionsOf({ tickets, taskList, stopWithinMs }: GraphileSettings, log: L
       },
     },
   };
+}
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: boolean) => void,
+) => void;
+
+/**
+ * Connections for Graphile Worker that wait for a database that is away. By itself, Graphile Worker looks for work
+ * again after a second, or after three or more when the database has said that it is starting up.
+ */
+class GraphileConnections extends pg.Pool {
+  readonly #outlast: Outlast;
+
+  constructor(config: pg.PoolConfig, outlast: Outlast, log: Log) {
+    super(config);
+    this.#outlast = outlast;
+    // The code that uses a connection sees its errors as well.
+    const note = (error: Error): void => log.debug({ err: error }, 'Graphile Worker lost a connection');
+    this.on('error', note);
+    this.on('connect', (client) => client.on('error', note));
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(connected: Connected): void;
+  override connect(connected?: Connected): Promise<pg.PoolClient> | void {
+    const client = this.#outlast(() => super.connect());
+    if (connected === undefined) return client;
+    client.then(
+      (made) => connected(undefined, made, (release) => made.release(release)),
+      (error: Error) => connected(error, undefined, () => {}),
+    );
+  }
 }

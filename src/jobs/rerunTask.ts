@@ -7,7 +7,7 @@ import type { Rerun, RerunOutcome, RerunRequest, RerunSize } from '../db/reruns.
 import { summaryOf } from '../db/summaries.ts';
 import { addRerunJob } from '../db/tickets.ts';
 import { decodeDetail } from '../engine/index.ts';
-import type { ArtifactFormat, ArtifactName, EncodedResult, Pool, PoolBatch, RunError } from '../engine/index.ts';
+import type { ArtifactFormat, ArtifactName, Result, Pool, PoolBatch, RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 import { maskInternalError } from './internalErrors.ts';
@@ -168,7 +168,7 @@ async function verify({ pool }: RerunParts, rerun: Rerun, batch: PoolBatch): Pro
 }
 
 /** Whether two results are equal in all but their hashes and the engine that made them. */
-function isSameResult(stored: Pick<Rerun, 'summary' | 'detail' | 'trades'>, made: EncodedResult): boolean {
+function isSameResult(stored: Pick<Rerun, 'summary' | 'detail' | 'trades'>, made: Result): boolean {
   if (Buffer.compare(stored.trades, made.trades) !== 0) return false;
   const summaryNumbers = [...new Float64Array(Uint8Array.from(made.summary).buffer)];
   const blocks = [stored.detail, made.detail].map((detail) => decodeDetail(detail).summary);

@@ -6,6 +6,7 @@ import type { TaskList } from 'graphile-worker';
 import { connect } from '../db/connect.ts';
 import type { Sql } from '../db/connect.ts';
 import { claimDue, returnAllRuns } from '../db/claims.ts';
+import type { ClaimFilter } from '../db/claims.ts';
 import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
 import { notify } from '../db/notifications.ts';
 import { MAX_KEPT_BYTES } from '../db/reruns.ts';
@@ -23,7 +24,7 @@ import { createPool, QUICK_THREADS, reliefThreads } from '../engine/index.ts';
 import type { Pool, PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { listenForCancels } from './cancels.ts';
-import { Claimer, type ClaimSource } from './claimer.ts';
+import { Claimer } from './claimer.ts';
 import { CrashSuspects } from './crashSuspects.ts';
 import { Executor } from './executor.ts';
 import { startGraphile } from './graphile.ts';
@@ -35,7 +36,7 @@ import { Outages, type Outlast } from './outages.ts';
 import { watchProgress } from './progress.ts';
 import { startPruning } from './pruning.ts';
 import { RerunTurns, runRerun } from './rerunTask.ts';
-import { ResultWriter } from './results.ts';
+import { Results } from './results.ts';
 import { shardPlaces, shardTickets } from './shardPlaces.ts';
 import { TICKET_MS } from './shares.ts';
 import { SweepRunner } from './sweepTask.ts';
@@ -147,6 +148,7 @@ interface WorkerParts extends Shared {
   readonly sql: Sql;
   readonly source: SnapshotSource;
   readonly executor: Executor;
+  readonly results: Results;
   readonly sweeps: SweepRunner;
   readonly claimer: Claimer;
   readonly suspects: CrashSuspects | undefined;
@@ -154,12 +156,14 @@ interface WorkerParts extends Shared {
   readonly runOneRerun: (rerunId: string) => Promise<void>;
 }
 
-function partsOf(settings: WorkerSettings, { sql, claims, results }: Connections, shared: Shared): WorkerParts {
+function partsOf(settings: WorkerSettings, connections: Connections, shared: Shared): WorkerParts {
+  const { sql, claims } = connections;
   const { threads, maxArtifactBytes: maxFileBytes = MAX_KEPT_BYTES, startSuspectProcess: start } = settings;
   const { workerId, log } = shared;
   const source = settings.snapshots(sql);
   const noteMissing = (names: readonly string[]) => noteMissingSnapshots(sql, workerId, names);
   const running = { ...shared, sql, inputs: new InputReader(sql, source, log), noteMissing };
+  const results = new Results(connections.results, log);
   // One more than there are threads: slow suspects of as many workspaces as there are threads keep nobody waiting.
   const suspects = start && new CrashSuspects({ ...running, start, maxProcesses: threads + 1 });
   const limits = {
@@ -167,14 +171,21 @@ function partsOf(settings: WorkerSettings, { sql, claims, results }: Connections
     reliefShares: reliefThreads(threads),
     quickShares: QUICK_THREADS,
   };
+  const claim = async (maxRuns: number, maxCost: number, only?: ClaimFilter) => {
+    const claimed = await claimDue(claims, workerId, maxRuns, maxCost, only);
+    // They are not claimed here; their processes look for them.
+    if (claimed.hasCrashSuspects) suspects?.look();
+    return claimed;
+  };
   return {
     ...shared,
     sql,
     source,
     sweeps: new SweepRunner(running),
-    executor: new Executor({ ...running, results: new ResultWriter(results, log) }),
+    executor: new Executor({ ...running, results }),
+    results,
     suspects,
-    claimer: new Claimer(claimsOf(sql, claims, workerId, suspects), limits),
+    claimer: new Claimer(claim, limits),
     reruns: new RerunTurns(reliefThreads(threads)),
     // Each rerun outlasts an outage by itself: repeating the whole turn would lose the reruns that wait behind it.
     runOneRerun: (rerunId) => shared.outlast(() => runRerun({ ...running, maxFileBytes }, rerunId)),
@@ -212,19 +223,9 @@ async function openGraphile(
   return graphile;
 }
 
-function totalsOf({ pool: { busyShare }, executor }: WorkerParts): WorkerTotals {
-  return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...executor.totals };
+function totalsOf({ pool: { busyShare }, executor, results }: WorkerParts): WorkerTotals {
+  return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...results.totals };
 }
-
-/** Where the claimer of this worker claims from. Crash suspects are not claimed here; `suspects` looks for them. */
-const claimsOf = (sql: Sql, claims: Sql, workerId: string, suspects: CrashSuspects | undefined): ClaimSource => ({
-  claimDue: async (maxRuns, maxCost, only) => {
-    const claimed = await claimDue(claims, workerId, maxRuns, maxCost, only);
-    if (claimed.hasCrashSuspects) suspects?.look();
-    return claimed;
-  },
-  notifyCopied: (ids) => notify(sql, 'changed', ids),
-});
 
 /** What Graphile Worker calls; each task waits until the process is registered. */
 function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {

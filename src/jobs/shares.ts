@@ -1,12 +1,6 @@
-// Shares: how much work one ticket takes at a time, and how claimed work is divided among waiting tickets.
+// Shares: how claimed work is divided among waiting tickets (db/tickets.ts), and which work is quick.
+import { COST_PER_SHARE } from '../db/tickets.ts';
 
-/**
- * A dispatch to a thread costs 10 µs and a claim a millisecond or two; spread over a hundred small backtests, both are
- * negligible.
- */
-export const RUNS_PER_SHARE = 100;
-/** Bars of work: a few tens of milliseconds, which is the longest that a newly arrived workspace waits for its turn. */
-export const COST_PER_SHARE = 500_000;
 /** A backtest that costs no more is quick: it does not wait behind slow ones, whoever they belong to. */
 export const QUICK_COST = COST_PER_SHARE;
 /**

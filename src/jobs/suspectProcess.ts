@@ -9,7 +9,7 @@ import { Executor } from './executor.ts';
 import { InputReader } from './inputs.ts';
 import { Outages } from './outages.ts';
 import { watchProgress } from './progress.ts';
-import { ResultWriter } from './results.ts';
+import { Results } from './results.ts';
 import type { WorkerSettings } from './runner.ts';
 
 /** Connections of the process, of which one listens. */
@@ -33,7 +33,7 @@ export async function runSuspects(
     sql,
     pool,
     inputs: new InputReader(sql, snapshots(sql), log),
-    results: new ResultWriter(sql, log),
+    results: new Results(sql, log),
     log,
     noteMissing: (names) => noteMissingSnapshots(sql, ofWorker, names),
     outlast,

@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledAst, payloadsOf, TemplateFile } from '../../src/api/templates/template.ts';
 import { TEMPLATES } from '../../src/api/templates/catalog.ts';
-import {
-  BacktestConfig,
-  checkStrategy,
-  createMarket,
-  runBacktest,
-  type StrategyAst,
-  type Summary,
-} from '../../src/engine/index.ts';
+import { BacktestConfig, checkStrategy, createMarket, runBacktest, type StrategyAst } from '../../src/engine/index.ts';
 import { openShippedData, readShippedSeries } from '../../src/market/shipped.ts';
 import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
@@ -66,7 +59,7 @@ describe('the set of templates', () => {
         null,
       );
       if (!outcome.ok) throw new Error(outcome.error.message);
-      expect((outcome.summaryJson as Summary).totalPositions).toBeGreaterThanOrEqual(5);
+      expect(outcome.summary.totalPositions).toBeGreaterThanOrEqual(5);
     },
   );
 

@@ -37,7 +37,7 @@ describe.runIf(canBrowse)('the report', () => {
       expect(await page.locator('body[data-broken]').count()).toBe(0);
       expect(await page.locator('#chart canvas').count()).toBeGreaterThan(0);
       expect(await page.locator('#months td').count()).toBeGreaterThan(12);
-      const { totalPositions } = run.outcome.summaryJson as { totalPositions: number };
+      const { totalPositions } = run.outcome.summary;
       const positions = page.locator('#headline .card', { hasText: 'Positions' }).locator('strong');
       expect(await positions.textContent()).toBe(String(totalPositions));
       expect(faults).toEqual([]);

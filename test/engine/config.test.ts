@@ -11,7 +11,6 @@ import {
   runBacktest,
   strategyHash,
 } from '../../src/engine/index.ts';
-import type { Summary } from '../../src/engine/index.ts';
 import { randomSnapshot } from '../support/bars.ts';
 import * as write from '../support/builders.ts';
 
@@ -39,9 +38,7 @@ function run(more: object, sizing: object = { mode: 'fixed', value: 1 }) {
 
 describe('a warning', () => {
   const warned = (code: string, config: object, sizing?: object) =>
-    (run(config, sizing).warnings as { code: string; path: string; suggestion?: string }[]).filter(
-      (warning) => warning.code === code,
-    );
+    run(config, sizing).warnings.filter((warning) => warning.code === code);
 
   it('of optimistic fills points at the member that makes them so, and is left out if that member is not read', () => {
     const pathsOf = (config: object) => warned('OPTIMISTIC_FILLS', config).map(({ path }) => path);
@@ -53,7 +50,7 @@ describe('a warning', () => {
   it('of a size that the balance cannot pay gives the advice of the diagnosis', () => {
     const sizing = { mode: 'risk_percent', value: 1 };
     const [{ suggestion }] = warned('SIZING_UNAFFORDABLE', {}, sizing);
-    const { strategyTrace } = run({}, sizing).summaryJson as Summary;
+    const { strategyTrace } = run({}, sizing).summary;
     expect(strategyTrace!.diagnosis[0]).toMatchObject({ code: 'REJECTED_BALANCE', suggestion });
     expect(suggestion).toContain('a larger initialBalance does not help');
   });
@@ -143,12 +140,12 @@ describe('a range', () => {
 describe('costs', () => {
   const tiers = [{ minCumulativeNotional: 0, makerRate: 0, takerRate: 0 }];
   const feeModel = { kind: 'tiered_maker_taker', tiers };
-  const codes = (more: object): unknown[] => run(more).warnings.map((warning) => (warning as { code: string }).code);
+  const codes = (more: object): unknown[] => run(more).warnings.map((warning) => warning.code);
 
   it('are zero when left out, with a warning', () => {
-    const { resolvedConfig, summaryJson } = run({});
+    const { resolvedConfig, summary } = run({});
     expect(resolvedConfig.execution).toMatchObject({ feeModel, slippage: { kind: 'none' }, orderTiming: 'next_open' });
-    expect(summaryJson).toMatchObject({ totalFees: 0 });
+    expect(summary).toMatchObject({ totalFees: 0 });
     expect(codes({})).toContain('COSTS_NOT_MODELED');
   });
 

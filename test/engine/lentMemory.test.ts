@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { createMarket } from '../../src/engine/bars/market.ts';
 import { runBacktest, simulateTask } from '../../src/engine/backtest.ts';
-import { decodeDetail, encodeResult } from '../../src/engine/pool/detail.ts';
+import { decodeDetail, encodeResult } from '../../src/engine/pool/result.ts';
 import { randomSnapshot } from '../support/bars.ts';
 import { astOf, compare, entry, exit, market } from '../support/builders.ts';
 import { storedSummary, writtenText } from '../support/summaries.ts';
@@ -42,7 +42,7 @@ it.each(['worst', 'bar_direction'] as const)('shows what a run of its own memory
     expect(alone.report.simulation.ambiguity.fallbackBars).toBeGreaterThan(0);
     expect(alone.trades.length).toBeGreaterThan(10);
     expect(outcome.trades).toEqual(alone.trades);
-    expect(outcome.summaryJson).toEqual(alone.summary);
+    expect(outcome.summary).toEqual(alone.summary);
     expect(outcome.reproducibility.resultHash).toBe(alone.resultHash);
     const encoded = encodeResult(outcome);
     const stored = { ...storedSummary(encoded), ...decodeDetail(encoded.detail).summary };

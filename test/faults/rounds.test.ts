@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import type { Sql } from '../../src/db/connect.ts';
-import { decodeDetail } from '../../src/engine/pool/detail.ts';
+import { decodeDetail } from '../../src/engine/pool/result.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong, seededRandom } from '../support/scale.ts';
 import { ServedService } from '../support/servedService.ts';

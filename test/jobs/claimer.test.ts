@@ -30,7 +30,6 @@ function source(answers: Claimed[]) {
       await Promise.resolve();
       return answers.shift() ?? nothing;
     },
-    notifyCopied: async (ids: readonly string[]) => void calls.push(`copied ${ids.join()}`),
   };
 }
 
@@ -39,7 +38,7 @@ it('claims once for all waiters, and divides what comes', async () => {
     { ...nothing, runs: [claim('a')] },
     { ...nothing, runs: ['b', 'c', 'd', 'e'].map((id) => claim(id)) },
   ]);
-  const claimer = new Claimer(from);
+  const claimer = new Claimer(from.claimDue);
   const taken: string[][] = [];
   const take = () =>
     claimer.takeShare(async (share) => {
@@ -53,7 +52,7 @@ it('claims once for all waiters, and divides what comes', async () => {
 });
 
 it('returns false when nothing is due', async () => {
-  const claimer = new Claimer(source([]));
+  const claimer = new Claimer(source([]).claimDue);
   expect(await claimer.takeShare(async () => {})).toBe(false);
 });
 
@@ -62,19 +61,16 @@ it('continues when the claim itself completed some', async () => {
     { ...nothing, copiedIds: ['x'] },
     { ...nothing, runs: [claim('a')] },
   ]);
-  expect(await new Claimer(from).takeShare(async () => {})).toBe(true);
-  expect(from.calls).toEqual(['due 100', 'copied x', 'due 100']);
+  expect(await new Claimer(from.claimDue).takeShare(async () => {})).toBe(true);
+  expect(from.calls).toEqual(['due 100', 'due 100']);
 });
 
 it('rejects all waiters when a claim fails, and tries the next one again', async () => {
   const from = source([{ ...nothing, runs: [claim('a')] }]);
   let isAway = true;
-  const claimer = new Claimer({
-    ...from,
-    claimDue: async (maxRuns) => {
-      if (isAway) throw new Error('the database is away');
-      return from.claimDue(maxRuns);
-    },
+  const claimer = new Claimer(async (maxRuns) => {
+    if (isAway) throw new Error('the database is away');
+    return from.claimDue(maxRuns);
   });
   await expect(claimer.takeShare(async () => {})).rejects.toThrow('away');
   isAway = false;
@@ -82,7 +78,7 @@ it('rejects all waiters when a claim fails, and tries the next one again', async
 });
 
 it('gives waiters an empty share once it is closed', async () => {
-  const claimer = new Claimer(source([{ ...nothing, runs: [claim('a')] }]));
+  const claimer = new Claimer(source([{ ...nothing, runs: [claim('a')] }]).claimDue);
   const waiting = claimer.takeShare(async () => {});
   claimer.close();
   expect(await waiting).toBe(false);
@@ -96,14 +92,11 @@ it('claims only for workspaces that have no share once all ordinary shares are t
     [{ ...claim('b'), workspaceId: 'slow' }],
     [{ ...claim('c'), workspaceId: 'quick' }],
   ];
-  const from = {
-    ...source([]),
-    claimDue: async (_runs: number, _cost: number, only?: ClaimFilter) => {
-      asked.push(only);
-      return { ...nothing, runs: due.shift() ?? [] };
-    },
+  const claimDue = async (_runs: number, _cost: number, only?: ClaimFilter) => {
+    asked.push(only);
+    return { ...nothing, runs: due.shift() ?? [] };
   };
-  const claimer = new Claimer(from, { shares: 2, reliefShares: 1, quickShares: 0 });
+  const claimer = new Claimer(claimDue, { shares: 2, reliefShares: 1, quickShares: 0 });
   const release = Promise.withResolvers<undefined>();
   const taken: string[] = [];
   const take = () =>
@@ -129,14 +122,11 @@ it('claims only for workspaces that have no share once all ordinary shares are t
 it('claims quick backtests of any workspace once the relief shares are taken too, one share at a time', async () => {
   const asked: (ClaimFilter | undefined)[] = [];
   const due = [[claim('slow', 1e9)], [], [claim('quick', 100)], [claim('quicker', 50)]];
-  const from = {
-    ...source([]),
-    claimDue: async (_runs: number, _cost: number, only?: ClaimFilter) => {
-      asked.push(only);
-      return { ...nothing, runs: due.shift() ?? [] };
-    },
+  const claimDue = async (_runs: number, _cost: number, only?: ClaimFilter) => {
+    asked.push(only);
+    return { ...nothing, runs: due.shift() ?? [] };
   };
-  const claimer = new Claimer(from, { shares: 1, reliefShares: 1, quickShares: 1 });
+  const claimer = new Claimer(claimDue, { shares: 1, reliefShares: 1, quickShares: 1 });
   const releases = new Map<string, () => void>();
   const take = () => claimer.takeShare(([{ id }]) => new Promise((resolve) => releases.set(id, resolve)));
   const slow = take();

@@ -46,7 +46,7 @@ beforeAll(async () => {
   const outcome = runBacktest(task, createMarket(snapshots, 'SPX', '1d'), null);
   if (!outcome.ok) throw new Error(outcome.error.message);
   expected = {
-    summary: canonicalJson(outcome.summaryJson),
+    summary: canonicalJson(outcome.summary),
     trades: canonicalJson(outcome.trades),
     resultHash: outcome.reproducibility.resultHash,
   };

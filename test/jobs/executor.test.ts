@@ -7,7 +7,7 @@ import type { Pool, PoolBatch, PoolJob } from '../../src/engine/index.ts';
 import type { OnOutcome } from '../../src/engine/pool/job.ts';
 import { Executor } from '../../src/jobs/executor.ts';
 import { InputReader } from '../../src/jobs/inputs.ts';
-import { ResultWriter } from '../../src/jobs/results.ts';
+import { Results } from '../../src/jobs/results.ts';
 import { enqueue, makeWorkspace, quiet, snapshotsIn } from '../support/queue.ts';
 import { STAND_IN_RUNNER } from '../support/runs.ts';
 import { TestQueue } from '../support/testQueue.ts';
@@ -18,7 +18,7 @@ it('requeues a share that keeps failing nine times, and fails its runs with a co
   const { sql } = queue;
   await using pool = createPool({ threads: 1, runner: STAND_IN_RUNNER });
   const inputs = { read: () => Promise.reject(new Error('a defect')) } as unknown as InputReader;
-  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, quiet), log: quiet });
+  const executor = new Executor({ sql, pool, inputs, results: new Results(sql, quiet), log: quiet });
   const [id] = await queue.enqueue([{}]);
   const statuses: string[] = [];
   for (let round = 0; round < 11; round++) {
@@ -43,7 +43,7 @@ it('runs each backtest for its workspace, and fails one that its tier gives no m
     },
   } as unknown as Pool;
   const inputs = new InputReader(sql, snapshotsIn(queue.data.folder)(sql), quiet);
-  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, quiet), log: quiet });
+  const executor = new Executor({ sql, pool, inputs, results: new Results(sql, quiet), log: quiet });
   const free = await makeWorkspace(sql, 'free');
   const ids = [(await queue.enqueue([{}]))[0], (await enqueue(queue.sql, free, queue.data, [{}]))[0]];
   const { runs } = await claimDue(sql, '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f', 10, 1e9);

@@ -1,8 +1,7 @@
 // Fairness: who queues ten thousand does not hold up who queues one, and tiers weigh.
 import { expect, it } from 'vitest';
 import { cancelBacktest } from '../../src/db/backtests.ts';
-import { countOpenReruns } from '../../src/db/reruns.ts';
-import { enqueueRerun } from '../../src/jobs/enqueue.ts';
+import { countOpenReruns, insertRerun } from '../../src/db/reruns.ts';
 import { notify } from '../../src/db/notifications.ts';
 import { claimDue } from '../../src/db/claims.ts';
 import { cancelSweep } from '../../src/db/sweeps.ts';
@@ -218,7 +217,7 @@ it('does not let forty artifacts of one workspace delay a backtest of another', 
   await queue.settled();
   await queue.sql.begin(async (tx) => {
     for (let format = 0; format < 40; format++)
-      await enqueueRerun(tx, id, { kind: 'artifact', name: 'signals', format: `csv${format}`, engine: '' });
+      await insertRerun(tx, id, { kind: 'artifact', name: 'signals', format: `csv${format}`, engine: '' });
   });
   const open = () => countOpenReruns(queue.sql, a.workspaceId);
   await eventually(async () => (await open()) < 40);

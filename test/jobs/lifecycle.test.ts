@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { cancelBacktest, findBacktest, insertBacktests, lockQueue, readTrades } from '../../src/db/backtests.ts';
 import { notify, openNotifications } from '../../src/db/notifications.ts';
 import { decodeDetail } from '../../src/engine/index.ts';
-import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { enqueue, makeWorkspace, newBacktests, startTestWorker } from '../support/queue.ts';
@@ -40,13 +39,15 @@ describe('accepting a backtest', () => {
 
   it('leaves neither row nor job when the transaction fails', async () => {
     const items = newBacktests(queue.workspace, queue.data, [{}, {}]);
+    const countJobs = async () => (await queue.sql`select 1 from graphile_worker.jobs`).length;
+    const before = await countJobs();
     const failing = queue.sql.begin(async (tx) => {
-      await enqueueBacktests(tx, queue.workspaceId, items);
+      await insertBacktests(tx, queue.workspaceId, items);
       throw new Error('after the insert');
     });
     await expect(failing).rejects.toThrow('after the insert');
     expect(await queue.countByStatus()).toEqual({});
-    expect((await queue.sql`select 1 from graphile_worker.jobs`).length).toBe(0);
+    expect(await countJobs()).toBe(before);
   });
 
   it('assigns ids in the order of the items, which is the order in which they run', async () => {
@@ -128,7 +129,7 @@ describe('running a backtest', () => {
     await queue.startWorker();
     const items = newBacktests(queue.workspace, queue.data, [{ value: 1 }, { value: 2 }]);
     const [lost, kept] = await queue.sql.begin((tx) =>
-      enqueueBacktests(tx, queue.workspaceId, [{ ...items[0], snapshots: ['0'.repeat(64)] }, items[1]]),
+      insertBacktests(tx, queue.workspaceId, [{ ...items[0], snapshots: ['0'.repeat(64)] }, items[1]]),
     );
     await queue.settled();
     expect(await queue.find(lost.id)).toMatchObject({ status: 'failed', error: { code: 'INPUT_MISSING' } });

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readRerunOutcome } from '../../src/db/reruns.ts';
+import { insertRerun, readRerunOutcome } from '../../src/db/reruns.ts';
 import { readQueueNumbers } from '../../src/db/workerProcesses.ts';
-import { enqueueBacktests, enqueueRerun } from '../../src/jobs/enqueue.ts';
+import { insertBacktests } from '../../src/db/backtests.ts';
 import { eventually } from '../support/eventually.ts';
 import { newBacktests } from '../support/queue.ts';
 import { TestQueue } from '../support/testQueue.ts';
@@ -38,7 +38,7 @@ describe('a worker without the snapshot files', () => {
     const asked: string[] = [];
     const ask = (kind: 'artifact' | 'verify') =>
       queue.sql.begin((tx) =>
-        enqueueRerun(tx, id, kind === 'verify' ? { kind } : { kind, name: 'equity', format: 'csv', engine: '' }),
+        insertRerun(tx, id, kind === 'verify' ? { kind } : { kind, name: 'equity', format: 'csv', engine: '' }),
       );
     // Until the worker without the files has taken one.
     await eventually(async () => {
@@ -55,7 +55,7 @@ describe('a worker without the snapshot files', () => {
     const [id] = await queue.enqueue([{}]);
     await queue.settled();
     await queue.sql`update backtests set snapshots = ${['2'.repeat(64)]} where id = ${id}`;
-    const rerun = await queue.sql.begin((tx) => enqueueRerun(tx, id, { kind: 'verify' }));
+    const rerun = await queue.sql.begin((tx) => insertRerun(tx, id, { kind: 'verify' }));
     const outcome = await eventually(() => readRerunOutcome(queue.sql, rerun));
     expect(outcome).toMatchObject({ ok: false, error: { code: 'INPUT_MISSING' } });
     expect(JSON.stringify(outcome)).not.toContain('/candlepool');
@@ -65,7 +65,7 @@ describe('a worker without the snapshot files', () => {
     await queue.startWorker();
     const [item, other] = newBacktests(queue.workspace, queue.data, [{ value: 901 }, { value: 902 }]);
     const [lost] = await queue.sql.begin((tx) =>
-      enqueueBacktests(tx, queue.workspaceId, [{ ...item, snapshots: ['1'.repeat(64)] }, other]),
+      insertBacktests(tx, queue.workspaceId, [{ ...item, snapshots: ['1'.repeat(64)] }, other]),
     );
     await queue.settled();
     const found = await queue.find(lost.id);

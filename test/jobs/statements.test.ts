@@ -1,9 +1,10 @@
 // SQL statements per batch, counted exactly: a batch costs as many however many backtests are in it.
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { claimDue, finishRuns, type Claim, type FinishedRun } from '../../src/db/claims.ts';
 import type { Sql } from '../../src/db/connect.ts';
-import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
-import { ResultWriter } from '../../src/jobs/results.ts';
+import { insertBacktests } from '../../src/db/backtests.ts';
+import { Results } from '../../src/jobs/results.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeWorkspace, newBacktests, quiet } from '../support/queue.ts';
 import { summaryBytes } from '../support/summaries.ts';
@@ -52,7 +53,7 @@ it.each([1, 5, 120])(
   async (size) => {
     const workspace = await makeWorkspace(database.sql);
     const items = newBacktests(workspace, { sha256: 'a' }, Array.from({ length: size }, () => ({}))); // prettier-ignore
-    expect(await statementsOf((sql) => enqueueBacktests(sql as never, workspace.workspaceId, items))).toBe(2);
+    expect(await statementsOf((sql) => insertBacktests(sql as never, workspace.workspaceId, items))).toBe(2);
     let runs: readonly Claim[] = [];
     expect(await statementsOf(async (sql) => ({ runs } = await claimDue(sql, WORKER, size, 1e12)))).toBe(1);
     expect(runs).toHaveLength(size);
@@ -63,11 +64,16 @@ it.each([1, 5, 120])(
 it('stores what arrives during a statement with the next one', async () => {
   const workspace = await makeWorkspace(database.sql);
   const items = newBacktests(workspace, { sha256: 'a' }, Array.from({ length: 90 }, () => ({}))); // prettier-ignore
-  await database.sql.begin((tx) => enqueueBacktests(tx, workspace.workspaceId, items));
+  await database.sql.begin((tx) => insertBacktests(tx, workspace.workspaceId, items));
   const { runs } = await claimDue(database.sql, WORKER, 90, 1e12);
+  const [first, ...others] = runs;
+  const add = (results: Results, claim: Claim): Promise<void> => results.add(claim, finished(claim));
   const count = await statementsOf(async (sql) => {
-    const writer = new ResultWriter(sql, quiet);
-    await Promise.all(runs.map((run) => writer.write([finished(run)])));
+    const results = new Results(sql, quiet);
+    const stored = add(results, first);
+    // By then, the first statement is under way.
+    await immediate();
+    await Promise.all([stored, ...others.map((claim) => add(results, claim))]);
   });
   expect(count).toBe(2);
 });

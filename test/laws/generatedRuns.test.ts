@@ -110,8 +110,8 @@ function unspeakable(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => unspeakable(member, `${path}/${name}`));
 }
-const faultsOf = ({ summaryJson, trades, warnings }: ReturnType<typeof run>): string[] =>
-  unspeakable({ summaryJson, trades, warnings });
+const faultsOf = ({ summary, trades, warnings }: ReturnType<typeof run>): string[] =>
+  unspeakable({ summary, trades, warnings });
 
 describe('a backtest of any valid strategy', () => {
   it('ends with a result in which every number is finite, or in an error when its range holds no bars', () => {
@@ -182,7 +182,7 @@ describe('a backtest of any valid strategy', () => {
       fc.property(cases, configs, fc.constantFrom(...parts.keys()), (ast, config, rows) => {
         const without = { ...config, range: {} };
         const closed = (market: Market) =>
-          (run(ast, without, market).trades as { exitTime: number; exitReason: string }[]).filter(
+          run(ast, without, market).trades.filter(
             ({ exitTime, exitReason }) => exitReason !== 'end_of_data' && exitTime < columns.time[rows - 1],
           );
         const [all, first] = [closed(whole), closed(parts.get(rows)!)];

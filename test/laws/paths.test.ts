@@ -106,14 +106,14 @@ describe('paths, on generated strategies written as an AST and as a graph,', () 
         const outcome = runBacktest(task, market, null);
         if (!outcome.ok) throw new Error(outcome.error.message);
         const explained = explainStrategy(task.strategyAst, {}, task as { signalGraph?: SignalGraph });
-        const { summaryJson, trades, warnings } = outcome;
+        const { summary, trades, warnings } = outcome;
         for (const issue of issues) {
           if (issue.path === '' || issue.path.startsWith('/settings')) continue;
           const isMissing = issue.code === 'NO_EXIT_RULE';
           const path = isMissing ? issue.path.slice(0, issue.path.lastIndexOf('/')) : issue.path;
           expect([path, resolve(payload, path) !== undefined]).toEqual([path, true]);
         }
-        for (const pointer of pointersIn([summaryJson, trades, warnings, explained])) {
+        for (const pointer of pointersIn([summary, trades, warnings, explained])) {
           named++;
           expect([pointer, resolve(payload, pointer) !== undefined]).toEqual([pointer, true]);
         }

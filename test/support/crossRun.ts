@@ -8,7 +8,7 @@ import {
   type StrategyAst,
 } from '../../src/engine/index.ts';
 import { buildArtifact } from '../../src/engine/pool/engineRunner.ts';
-import type { CompletedOutcome } from '../../src/engine/report/simulatedRun.ts';
+import type { CompletedRun } from '../../src/engine/report/simulatedRun.ts';
 import type { ArtifactRequest } from '../../src/engine/task.ts';
 import { openShippedData } from '../../src/market/shipped.ts';
 import { astOf, cross, entry, exit, sma } from './builders.ts';
@@ -26,7 +26,7 @@ const CROSS_AST: StrategyAst = astOf({
 export interface CrossRun {
   readonly task: BacktestTask;
   readonly market: Market;
-  readonly outcome: CompletedOutcome;
+  readonly outcome: CompletedRun;
   artifact(request: ArtifactRequest): Uint8Array;
 }
 

@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
+import { insertBacktests } from '../../src/db/backtests.ts';
 import type { NewBacktest } from '../../src/db/backtests.ts';
 import type { Sql } from '../../src/db/connect.ts';
 import { insertStrategy } from '../../src/db/strategies.ts';
 import { insertSweep, type NewSweep } from '../../src/db/sweeps.ts';
 import { finalizeVersion } from '../../src/db/strategyVersions.ts';
 import { insertWorkspace } from '../../src/db/workspaces.ts';
-import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
 import { startWorker } from '../../src/jobs/runner.ts';
 import type { Worker, WorkerSettings } from '../../src/jobs/runner.ts';
 import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
@@ -91,7 +91,7 @@ export async function enqueue(
   options: { readonly runKey?: string; readonly cost?: number } = {},
 ): Promise<string[]> {
   const items = newBacktests(workspace, data, params, options);
-  return (await sql.begin((tx) => enqueueBacktests(tx, workspace.workspaceId, items))).map((row) => row.id);
+  return (await sql.begin((tx) => insertBacktests(tx, workspace.workspaceId, items))).map((row) => row.id);
 }
 
 /** Queues a sweep of the stand-in engine, whose shards run until they are stopped. @returns its id */

@@ -5,8 +5,8 @@ import type { Market } from '../../src/engine/bars/bars.ts';
 import type { ArtifactNotice, ArtifactOutcome, ArtifactRequest, BacktestTask } from '../../src/engine/task.ts';
 import { CHUNK_BYTES } from '../../src/engine/pool/artifactChunks.ts';
 import { resolveConfig } from '../../src/engine/config.ts';
-import type { EncodedResult } from '../../src/engine/pool/detail.ts';
-import type { OutcomeMessage, Runner } from '../../src/engine/pool/messages.ts';
+import type { Result } from '../../src/engine/pool/result.ts';
+import type { EndedRun, Runner } from '../../src/engine/pool/messages.ts';
 import type { RunControl } from '../../src/engine/task.ts';
 import { jsonDetail, jsonTrades, splitSummary } from './jsonResults.ts';
 import { summaryBytes } from './summaries.ts';
@@ -15,14 +15,12 @@ import { summaryBytes } from './summaries.ts';
 let copiedBytes = 0;
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its port
 const { postMessage } = MessagePort.prototype;
-MessagePort.prototype.postMessage = function (this: MessagePort, message: readonly OutcomeMessage[], moved: never) {
+MessagePort.prototype.postMessage = function (this: MessagePort, message: Partial<EndedRun>, moved: never) {
   postMessage.call(this, message, moved);
-  if (!Array.isArray(message)) return;
-  for (const { outcome } of message) {
-    if (outcome.kind !== 'completed') continue;
-    const { summary, detail, trades } = outcome.result;
-    for (const { buffer } of [summary, detail, trades]) copiedBytes += buffer.byteLength;
-  }
+  const { outcome } = message;
+  if (outcome?.kind !== 'completed') return;
+  const { summary, detail, trades } = outcome.result;
+  for (const { buffer } of [summary, detail, trades]) copiedBytes += buffer.byteLength;
 };
 
 /**
@@ -73,7 +71,7 @@ export function runBacktest(
 }
 
 /** As the engine encodes it: in one buffer, which is moved to the other thread. */
-function encoded({ summaryJson, trades, warnings, ...rest }: ReturnType<typeof outcomeOf>): EncodedResult {
+function encoded({ summaryJson, trades, warnings, ...rest }: ReturnType<typeof outcomeOf>): Result {
   const { summary, detail } = splitSummary(summaryJson);
   const parts = [summaryBytes(summary), jsonDetail({ summary: detail, warnings, ...rest }), jsonTrades(trades)];
   const bytes = Uint8Array.from(Buffer.concat(parts));

@@ -1,5 +1,5 @@
 // Summaries as threads write them: the flat one as it is stored, and all of it as one text.
-import type { EncodedResult } from '../../src/engine/index.ts';
+import type { Result } from '../../src/engine/index.ts';
 import { summaryOf } from '../../src/db/summaries.ts';
 import { FLAT_KEYS, type FlatKey } from '../../src/engine/report/flatSummary.ts';
 import { monthRows } from '../../src/engine/report/months.ts';
@@ -8,7 +8,7 @@ import type { WrittenSummary } from '../../src/engine/report/summary.ts';
 export const summaryBytes = (flat: Readonly<Partial<Record<FlatKey, number | null>>>): Uint8Array =>
   Buffer.from(Float64Array.from(FLAT_KEYS, (key) => flat[key] ?? NaN).buffer);
 
-export const storedSummary = ({ summary }: Pick<EncodedResult, 'summary'>): Readonly<Record<string, unknown>> =>
+export const storedSummary = ({ summary }: Pick<Result, 'summary'>): Readonly<Record<string, unknown>> =>
   summaryOf({ summaryNumbers: [...new Float64Array(Uint8Array.from(summary).buffer)] })!;
 
 /**

@@ -9,8 +9,7 @@ import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { problem } from '../http/problems.ts';
 import { notFound } from '../http/routeSchemas.ts';
-import { barsOfWork } from './backtestCost.ts';
-import { COST_PER_RUN, COST_PER_SHARD } from './shardCosts.ts';
+import { barsOfWork, COST_PER_RUN, COST_PER_SHARD } from './backtestCost.ts';
 
 /**
  * Checks the request.

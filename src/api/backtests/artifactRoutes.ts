@@ -4,7 +4,14 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { readTrades } from '../../db/backtests.ts';
 import type { Sql } from '../../db/connect.ts';
-import { countOpenReruns, deleteRerun, findKeptRerun, readRerunChunks, readRerunOutcome } from '../../db/reruns.ts';
+import {
+  countOpenReruns,
+  deleteRerun,
+  findKeptRerun,
+  insertRerun,
+  readRerunChunks,
+  readRerunOutcome,
+} from '../../db/reruns.ts';
 import type { RerunOutcome, RerunRequest } from '../../db/reruns.ts';
 import {
   ARTIFACT_FORMATS,
@@ -15,7 +22,6 @@ import {
   ENGINE_VERSION,
 } from '../../engine/index.ts';
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
-import { enqueueRerun } from '../../jobs/enqueue.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { sendRows } from '../http/csvPages.ts';
@@ -175,7 +181,7 @@ function verifyRoute(rerunning: Rerunning, services: Services): void {
 }
 
 const startRerun = ({ sql }: Rerunning, backtestId: string, request: RerunRequest): Promise<string> =>
-  sql.begin((tx) => enqueueRerun(tx, backtestId, request));
+  sql.begin((tx) => insertRerun(tx, backtestId, request));
 
 function awaitRerun({ app, sql }: Rerunning, id: string, reply: FastifyReply): Promise<RerunOutcome | undefined> {
   const signals = [app.drainSignal, clientGone(reply)];

@@ -19,6 +19,7 @@ import { barsOf, costOf, seriesKey, type RunSeries } from './backtestCost.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { loopShare } from '../http/loopShare.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
+import { notFound } from '../http/routeSchemas.ts';
 
 /** How many symbols an issue names; GET /market-data lists all. */
 const SYMBOLS_SHOWN = 20;
@@ -42,6 +43,20 @@ interface SharedConfig {
   readonly resolved: ResolvedConfig;
   readonly issues: readonly ProblemIssue[];
   readonly runKeyOf: (params: ResolvedConfig['params']) => string;
+}
+
+/**
+ * Only ready versions run.
+ * @throws NOT_FOUND, STRATEGY_VERSION_NOT_READY
+ */
+export function requireReady(version: StrategyVersion | undefined, id: string): StrategyVersion {
+  if (version === undefined) throw notFound('strategy version', id);
+  if (version.status !== 'ready')
+    throw problem('STRATEGY_VERSION_NOT_READY', {
+      message: `Version ${version.version} of the strategy is a draft; finalize it first.`,
+      extras: { nextSteps: [`POST /public/v1/strategies/${version.strategyId}/versions/finalize`] },
+    });
+  return version;
 }
 
 /** Checks the requests of one call; what they have in common is looked up and prepared once. */

@@ -1,4 +1,5 @@
-// The cost of a backtest, known at acceptance: what its workspace's turn is charged, and the memory that it may need.
+// The cost of a backtest, known at acceptance: what its workspace's turn is charged, and the memory that it may need;
+// and how much of it a shard of a sweep or robustness check may hold.
 import { estimateRun, runBytes, TIMEFRAME_MS } from '../../engine/index.ts';
 import type { PlanEstimate, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { CatalogEntry } from '../../market/catalog.ts';
@@ -49,3 +50,11 @@ function barsToEnd({ timeframe, range }: ResolvedConfig, base: CatalogEntry): nu
   const end = Math.min(range.end ?? base.end, base.end);
   return Math.ceil((end - base.start) / TIMEFRAME_MS[timeframe]);
 }
+
+/**
+ * Some tenths of a second of work on one thread: when shards hold all threads, another workspace waits that long for
+ * its turn.
+ */
+export const COST_PER_SHARD = 30_000_000;
+/** What a run of a shard costs however few its bars are. */
+export const COST_PER_RUN = 50_000;

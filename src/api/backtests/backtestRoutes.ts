@@ -3,20 +3,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
 import { listBacktests } from '../../db/backtestLists.ts';
-import { cancelBacktest, deleteBacktest, findBacktestStatus } from '../../db/backtests.ts';
+import { cancelBacktest, deleteBacktest, findBacktestStatus, insertBacktests } from '../../db/backtests.ts';
 import type { NewBacktest } from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategyVersions.ts';
-import { enqueueBacktests } from '../../jobs/enqueue.ts';
 import { AgentView, agentView } from './agentView.ts';
 import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
-import { requireReady } from './readyVersion.ts';
 import { requireBacktest } from './requireBacktest.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { viewOf } from '../http/detailQuery.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { BACKTESTS, detailBody, rowBody } from './backtestBodies.ts';
-import { BacktestCheck } from './backtestChecks.ts';
+import { BacktestCheck, requireReady } from './backtestChecks.ts';
 import { checkItems, versionIdOf, type CheckedItem } from './batchChecks.ts';
 import { requireConfigBody } from './configFaults.ts';
 import { waitForEnd } from '../http/waiting.ts';
@@ -143,7 +141,7 @@ async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Ca
   // A batch of which nothing is accepted needs no room, and leaves the queue alone.
   const room = accepted.length === 0 ? { open: 0, left: 0 } : await roomOf(tx, caller);
   const fitting = accepted.slice(0, room.left);
-  const made = await enqueueBacktests(tx, caller.workspaceId, fitting, requestKey);
+  const made = await insertBacktests(tx, caller.workspaceId, fitting, requestKey);
   const idOf = new Map(fitting.map((item, index) => [item, made[index].id]));
   let issuesLeft = MAX_BATCH_ISSUES;
   const data = checked.map((item, index) => {

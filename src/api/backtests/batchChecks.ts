@@ -5,10 +5,9 @@ import type { StrategyVersion } from '../../db/strategyVersions.ts';
 import { issuesOfZod } from '../http/envelopeIssues.ts';
 import { ProblemError, problem } from '../http/problems.ts';
 import { Uuid } from '../http/routeSchemas.ts';
-import type { BacktestCheck } from './backtestChecks.ts';
+import { requireReady, type BacktestCheck } from './backtestChecks.ts';
 import { CreateBacktestBody } from './backtestSchemas.ts';
 import { configFaults } from './configFaults.ts';
-import { requireReady } from './readyVersion.ts';
 
 /** What is stored of an item, or why it is refused. */
 export type CheckedItem = NewBacktest | ProblemError;

@@ -1,9 +1,8 @@
 // Queueing: whether a workspace's queue has room, and putting one backtest on it.
-import { lockQueue } from '../../db/backtests.ts';
+import { insertBacktests, lockQueue } from '../../db/backtests.ts';
 import type { NewBacktest } from '../../db/backtests.ts';
 import { countOpenSweeps, sweepResultBytes } from '../../db/sweeps.ts';
 import type { Transaction } from '../../db/connect.ts';
-import { enqueueBacktests } from '../../jobs/enqueue.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import type { PublicAddress } from '../http/links.ts';
@@ -99,7 +98,7 @@ export async function queueOne(
 ) {
   const room = await roomOf(tx, caller);
   if (room.left < 1) throw backtestQueueFull(caller.tier, room.open);
-  const [{ id, createdAt }] = await enqueueBacktests(tx, caller.workspaceId, [item], requestKey);
+  const [{ id, createdAt }] = await insertBacktests(tx, caller.workspaceId, [item], requestKey);
   const { strategyId, strategyVersionId, config } = item;
   return {
     status: 201 as const,

@@ -3,9 +3,8 @@
 import type { FastifyReply } from 'fastify';
 import type { Queryable, Sql, Transaction } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
-import { cancelSweep, findSweep, findSweepStatus } from '../../db/sweeps.ts';
+import { cancelSweep, findSweep, findSweepStatus, insertSweep } from '../../db/sweeps.ts';
 import type { NewSweep, Sweep } from '../../db/sweeps.ts';
-import { enqueueSweep } from '../../jobs/enqueue.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { problem } from '../http/problems.ts';
 import { notFound } from '../http/routeSchemas.ts';
@@ -52,7 +51,7 @@ export async function queueSweep(
   sweep: NewSweep,
 ): Promise<Sweep> {
   await requireSweepRoom(tx, caller);
-  const { id } = await enqueueSweep(tx, caller.workspaceId, sweep, requestKey);
+  const { id } = await insertSweep(tx, caller.workspaceId, sweep, requestKey);
   return requireSweep(tx, { caller, id, backtestId: sweep.backtestId ?? null });
 }
 

@@ -15,7 +15,7 @@ import {
 import type { Catalog } from '../../market/catalog.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
-import { COST_PER_RUN, COST_PER_SHARD } from '../backtests/shardCosts.ts';
+import { COST_PER_RUN, COST_PER_SHARD } from '../backtests/backtestCost.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { problem, ProblemError } from '../http/problems.ts';
 

@@ -20,7 +20,7 @@ import type { BacktestConfig, FlatKey, SweepJob, SweepRows, SweepSpec } from '..
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
 import { QueuedBacktest } from '../backtests/backtestSchemas.ts';
 import { queueOne } from '../backtests/queueing.ts';
-import { requireReady } from '../backtests/readyVersion.ts';
+import { requireReady } from '../backtests/backtestChecks.ts';
 import { requireSweep } from '../backtests/sweepRows.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';

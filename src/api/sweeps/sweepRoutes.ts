@@ -4,7 +4,7 @@ import { findVersions } from '../../db/strategyVersions.ts';
 import { deleteSweep, findSweep, listSweeps } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import { requireConfigBody } from '../backtests/configFaults.ts';
-import { requireReady } from '../backtests/readyVersion.ts';
+import { requireReady } from '../backtests/backtestChecks.ts';
 import { deleteRoute, followRoute, type RunKind } from '../backtests/runRoutes.ts';
 import { awaitSweep, cancelOpenSweep, queueSweep } from '../backtests/sweepRows.ts';
 import { requireKey } from '../http/auth/authentication.ts';

@@ -6,9 +6,8 @@ import { ChunkReceiver, type TakeChunk } from './artifactChunks.ts';
 import { BatchControl } from './control.ts';
 import { bytesNeeded, batchMessage, ownerOf, PoolClosedError, threadLost, tooLarge, type Dispatch } from './job.ts';
 import type { Dispatched } from './job.ts';
-import { estimateArtifactBytes } from './memory.ts';
+import { estimateArtifactBytes, RunMemory } from './memory.ts';
 import type { ArtifactAnswer, PoolBatch } from './messages.ts';
-import { RunMemory } from './runMemory.ts';
 
 /** Tables of trades in memory at once: one of the result and one of the file. */
 const TABLES_OF_FILE = 2;

@@ -135,14 +135,10 @@ export class BatchControl {
   /**
    * The control that is passed to the simulation.
    * @param ring tells the main thread that a run asks for memory
-   * @param onPoll called whenever the run checks its stop flag
    */
-  controlOf(run: number, ring: () => void, onPoll: () => void = () => {}): RunControl {
+  controlOf(run: number, ring: () => void): RunControl {
     return {
-      isCancelled: () => {
-        onPoll();
-        return Atomics.load(this.#stop, run) !== 0;
-      },
+      isCancelled: () => Atomics.load(this.#stop, run) !== 0,
       report: (barsDone, barsTotal) => {
         this.#barsDone[run] = barsDone;
         this.#barsTotal[run] = barsTotal;

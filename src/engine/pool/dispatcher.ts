@@ -28,6 +28,12 @@ interface Limits {
 const YOUNG_GENERATION_MB = 48;
 /** How often time limits and unresponsive runs are checked. */
 const WATCH_MS = 50;
+/**
+ * How long outcomes may wait in the port of a batch. A batch of small backtests ends sooner, and all of its outcomes are
+ * taken together: a statement that stores them costs a millisecond however little it stores. Next to a long run, the
+ * results of short ones appear after this time.
+ */
+const OUTCOMES_WAIT_MS = 100;
 /** A thread beyond those that are always kept ends after being idle for this long: loading one takes half a second. */
 const RELIEF_IDLE_MS = 60_000;
 
@@ -37,6 +43,8 @@ const LOADED_AHEAD = 2;
 /** A message on a thread. */
 interface Watched extends Dispatched {
   readonly abort: AbortController;
+  /** When its port was last taken from (performance.now). */
+  collectedAt: number;
   /** The run seen last, and when it started (performance.now). */
   run: number;
   since: number;
@@ -75,7 +83,12 @@ export class Dispatcher implements AsyncDisposable {
     this.#maxThreads = maxThreads;
     this.#timer = setInterval(() => {
       const now = performance.now();
-      for (const task of this.#watched) if (watch(task, now, limits)) void this.#endThread(task);
+      for (const task of this.#watched) {
+        if (watch(task, now, limits)) void this.#endThread(task);
+        if (now - task.collectedAt < OUTCOMES_WAIT_MS) continue;
+        task.collectedAt = now;
+        task.collect?.();
+      }
       this.#loadAhead(now);
       onTick();
     }, WATCH_MS);
@@ -89,7 +102,14 @@ export class Dispatcher implements AsyncDisposable {
   readonly dispatch: Dispatch = async (dispatched) => {
     if (this.#isClosed) throw new PoolClosedError();
     const { message, port } = dispatched;
-    const task: Watched = { ...dispatched, abort: new AbortController(), run: -1, since: 0, stoppedAt: undefined };
+    const task: Watched = {
+      ...dispatched,
+      abort: new AbortController(),
+      collectedAt: performance.now(),
+      run: -1,
+      since: 0,
+      stoppedAt: undefined,
+    };
     this.#watched.add(task);
     try {
       return await this.#piscina.run(message, { signal: task.abort.signal, ...(port && { transferList: [port] }) });

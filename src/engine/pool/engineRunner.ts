@@ -2,7 +2,7 @@
 import { buildArtifact as build } from '../artifacts.ts';
 import { limitKept, runBacktest as run } from '../backtest.ts';
 import { limitSweepColumns } from './sweepWork.ts';
-import { decodeDetail, decodeTrades, encodeResult } from './detail.ts';
+import { decodeDetail, decodeTrades, encodeResult } from './result.ts';
 import type { Runner } from './messages.ts';
 import { pageAssets } from './pageAssets.ts';
 

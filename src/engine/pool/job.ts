@@ -6,14 +6,13 @@ import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { Admission, Lease } from './admission.ts';
 import { BatchControl } from './control.ts';
 import type { MemoryAnswer, RunProgress } from './control.ts';
-import { estimateRunBytes } from './memory.ts';
-import { RunMemory } from './runMemory.ts';
+import { estimateRunBytes, RunMemory } from './memory.ts';
 import type {
   ArtifactAnswer,
   BatchMessage,
-  OutcomeMessage,
+  EndedRun,
+  Outcome,
   PoolBatch,
-  PoolOutcome,
   PoolRun,
   RobustnessOutcome,
   StopReason,
@@ -21,7 +20,7 @@ import type {
   ThreadMessage,
 } from './messages.ts';
 
-export type OnOutcome = (run: number, outcome: PoolOutcome) => void;
+export type OnOutcome = (run: number, outcome: Outcome) => void;
 
 /** A batch under way. Indexes are those of `batch.runs`. */
 export interface PoolJob {
@@ -29,7 +28,7 @@ export interface PoolJob {
    * One outcome per run, in order. A rejection is a defect of the pool or of the module it runs, never the result of a
    * run.
    */
-  readonly outcomes: Promise<PoolOutcome[]>;
+  readonly outcomes: Promise<Outcome[]>;
   /** Stops an active run the next time it polls its flag, a waiting run before it starts. */
   stop(run: number, reason: StopReason): void;
   progress(run: number): RunProgress;
@@ -51,6 +50,8 @@ export interface Dispatched {
   readonly port?: MessagePort;
   /** The time limit of each run; undefined: the limit of the pool. */
   readonly timeLimitsMs: readonly (number | undefined)[];
+  /** Takes what the thread has posted so far; called every now and then while it is at work. */
+  readonly collect?: () => void;
   /** Called when the thread has been busy with the message for a while; takes back the runs that it has not begun. */
   readonly split?: () => void;
   /** Answers a run that asks for memory beyond what it was admitted with; absent: always refused. */
@@ -67,12 +68,12 @@ interface Place {
 
 /** Runs a batch to its last outcome, in parts of one owner each. A slow run splits off the runs that wait behind it. */
 export class Job implements PoolJob {
-  readonly outcomes: Promise<PoolOutcome[]>;
+  readonly outcomes: Promise<Outcome[]>;
   readonly #batch: PoolBatch;
   readonly #admission: Admission;
   readonly #dispatch: Dispatch;
   readonly #onOutcome: OnOutcome | undefined;
-  readonly #found: (PoolOutcome | undefined)[];
+  readonly #found: (Outcome | undefined)[];
   readonly #memory: (RunMemory | null)[];
   /** Why runs were told to stop, before and between their dispatches. */
   readonly #control: BatchControl;
@@ -106,9 +107,9 @@ export class Job implements PoolJob {
   }
 
   /** Not Promise.all, because parts are added while it waits. */
-  async #allOutcomes(): Promise<PoolOutcome[]> {
+  async #allOutcomes(): Promise<Outcome[]> {
     for (let at = 0; at < this.#parts.length; at++) await this.#parts[at];
-    return this.#found as PoolOutcome[];
+    return this.#found as Outcome[];
   }
 
   /** What the run may need; null when it has been settled because it is too large or cannot be prepared. */
@@ -169,14 +170,13 @@ export class Job implements PoolJob {
     }
     const chosen = runs.map((run) => this.#batch.runs[run]);
     const { port1: near, port2: far } = new MessageChannel();
-    const settle = (outcomes: readonly OutcomeMessage[]): void => {
-      for (const { run: index, outcome } of outcomes) {
+    const collect = (): void => {
+      for (const { run: index, outcome } of postedTo(near)) {
         const run = runs[index];
         if (outcome.kind !== 'failed' || !this.#memory[run]!.takeRefusal()) this.#settle(run, outcome);
         else this.#runAgain(run, moved);
       }
     };
-    near.on('message', settle);
     const { snapshots, collectsGarbage = false } = this.#batch;
     // `collectsGarbage` is always set, so that every message has the same shape.
     const message = { ...batchMessage(snapshots, chosen, control.buffer), collectsGarbage, port: far };
@@ -187,13 +187,13 @@ export class Job implements PoolJob {
     };
     const timeLimitsMs = chosen.map((run) => run.timeLimitMs);
     const mayTake = (index: number, more: number): MemoryAnswer => this.#memory[runs[index]]!.answer(more, lease);
-    const failure = await this.#dispatch({ message, control, lease, port: far, timeLimitsMs, split, mayTake }).then(
+    const dispatched = { message, control, lease, port: far, timeLimitsMs, collect, split, mayTake };
+    const failure = await this.#dispatch(dispatched).then(
       () => null,
       (error: unknown) => ({ error }),
     );
     // Whatever a thread has posted is in the port by the time the task settles, even when the thread is gone.
-    near.off('message', settle);
-    for (let last = receiveMessageOnPort(near); last; last = receiveMessageOnPort(near)) settle(last.message as never);
+    collect();
     near.close();
     if (failure) this.#settleCrashed(failure.error, control, runs);
     return moved;
@@ -214,10 +214,19 @@ export class Job implements PoolJob {
     this.#settle(runs[index], reason ? { kind: 'stopped', reason } : { kind: 'failed', error: threadLost(error) });
   }
 
-  #settle(run: number, outcome: PoolOutcome): void {
+  #settle(run: number, outcome: Outcome): void {
     if (this.#found[run]) return;
     this.#found[run] = outcome;
     this.#onOutcome?.(run, outcome);
+  }
+}
+
+/** The runs that have ended since the last call. The port has no listener: outcomes wait in it until they are taken. */
+function* postedTo(port: MessagePort): Generator<EndedRun, void, undefined> {
+  for (;;) {
+    const posted = receiveMessageOnPort(port);
+    if (posted === undefined) return;
+    yield posted.message as EndedRun;
   }
 }
 

@@ -4,7 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Snapshot } from '../bars/arrow.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import type { BacktestConfig } from '../config.ts';
-import type { EncodedResult } from './detail.ts';
+import type { Result } from './result.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
 import type { RankingRows } from '../sweep/rankingRows.ts';
 import type { FailedRun } from '../report/simulatedRun.ts';
@@ -22,7 +22,7 @@ export interface Runner {
     task: BacktestTask,
     market: Market,
     control: RunControl,
-  ): { readonly ok: true; readonly result: EncodedResult } | FailedRun;
+  ): { readonly ok: true; readonly result: Result } | FailedRun;
   /** `write` takes the file piece by piece; what it throws ends the artifact. */
   buildArtifact(
     task: BacktestTask,
@@ -78,19 +78,18 @@ export interface PoolBatch {
 export const STOP_REASONS = ['cancelled', 'time_limit', 'returned'] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
-/** The outcome of one run of a batch, in the form in which it is stored. */
-export type PoolOutcome =
+/** How a run of a batch ended. */
+export type Outcome =
   | {
       readonly kind: 'completed';
-      readonly result: EncodedResult;
+      readonly result: Result;
     }
   | { readonly kind: 'failed'; readonly error: RunError; readonly issues?: readonly object[] }
   | { readonly kind: 'stopped'; readonly reason: StopReason };
 
 /**
  * A batch on its way to a thread. Strategies are listed once: fifty variants of one strategy send its AST once.
- * `control` is the memory of control.ts. Outcomes are sent through `port`, a few at a time (outcomeSender.ts); no
- * outcome waits for a longer run after it.
+ * `control` is the memory of control.ts. Each outcome is posted to `port` as soon as its run has ended.
  */
 export interface BatchMessage {
   readonly kind: 'batch';
@@ -101,9 +100,10 @@ export interface BatchMessage {
   readonly collectsGarbage?: boolean;
   readonly port: MessagePort;
 }
-export interface OutcomeMessage {
+/** What a thread posts; `run` is an index into the message's runs. */
+export interface EndedRun {
   readonly run: number;
-  readonly outcome: PoolOutcome;
+  readonly outcome: Outcome;
 }
 export interface MessageRun {
   readonly id: string;

@@ -2,8 +2,8 @@
 import type { Admission } from './admission.ts';
 import { BatchControl, type RunProgress } from './control.ts';
 import { PoolClosedError, threadLost, type Dispatch, type Dispatched } from './job.ts';
+import { RunMemory } from './memory.ts';
 import type { RobustnessOutcome, StopReason, SweepOutcome, ThreadMessage } from './messages.ts';
-import { RunMemory } from './runMemory.ts';
 
 /** A part of a sweep or of a robustness check under way; `barsDone` of its progress counts variants or steps. */
 export interface PartRun<Outcome> {

@@ -9,7 +9,6 @@ import type { MarketOf } from '../sweep/sweepJob.ts';
 import { ConstraintsTooRare } from '../sweep/tries.ts';
 import { Bell } from './bell.ts';
 import { BatchControl } from './control.ts';
-import { OutcomeSender } from './outcomeSender.ts';
 import { LruMap } from './lruMap.ts';
 import { enterThrough } from './nativeCalls.ts';
 import { lowerThreadPriority } from './priority.ts';
@@ -20,8 +19,9 @@ import type {
   ArtifactAnswer,
   ArtifactMessage,
   BatchMessage,
+  EndedRun,
   MessageRun,
-  PoolOutcome,
+  Outcome,
   RobustnessMessage,
   RobustnessOutcome,
   Runner,
@@ -56,9 +56,6 @@ engine.keepBytes?.(keptBytes);
 lowerThreadPriority(NICENESS);
 // Speeds up the start of the next thread, if the process keeps compiled code at all.
 flushCompileCache();
-
-/** Outcomes are sent before a run of more bars begins: it can send them only between steps, which may take seconds. */
-const QUICK_BARS = 50_000;
 
 type Inputs = Omit<BatchMessage, 'port'>;
 
@@ -122,24 +119,23 @@ function openControl(memory: SharedArrayBuffer): BatchControl {
 function runBatch(batch: BatchMessage): undefined {
   if (batch.collectsGarbage) globalThis.gc?.();
   const control = openControl(batch.control);
-  const sender = new OutcomeSender(batch.port);
   for (let run = 0; run < batch.runs.length; run++) {
     if (!control.begin(run)) continue;
     const reason = control.stopReason(run);
-    const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(batch, run, control, sender);
+    const outcome: Outcome = reason ? { kind: 'stopped', reason } : runOne(batch, run, control);
     control.end(run);
-    sender.add({ run, outcome });
+    batch.port.postMessage({ run, outcome } satisfies EndedRun, buffersOf(outcome));
   }
-  sender.send();
   batch.port.close();
 }
 
-function runOne(batch: Inputs, run: number, control: BatchControl, sender: OutcomeSender): PoolOutcome {
+/** Moved to the other thread, not copied. */
+const buffersOf = (outcome: Outcome): ArrayBuffer[] =>
+  outcome.kind === 'completed' ? [outcome.result.detail.buffer as ArrayBuffer] : [];
+
+function runOne(batch: Inputs, run: number, control: BatchControl): Outcome {
   try {
-    const market = marketOf(batch, run);
-    if (market.base.length > QUICK_BARS) sender.send();
-    const runControl = control.controlOf(run, ring, () => sender.sendDue());
-    const outcome = engine.runBacktest(taskOf(batch, run), market, runControl);
+    const outcome = engine.runBacktest(taskOf(batch, run), marketOf(batch, run), control.controlOf(run, ring));
     const reason = control.stopReason(run);
     // A run that finished before it saw the flag has a result, and results are kept.
     if (!outcome.ok && reason) return { kind: 'stopped', reason };

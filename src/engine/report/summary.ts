@@ -8,7 +8,6 @@ import { equityPreview } from './equityPreview.ts';
 import { constantJson, JsonWriter, type JsonPiece } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import { monthMarks, monthRows, monthsOf, type MonthRow } from './months.ts';
-import type { ResultSeries } from './writtenResult.ts';
 import { conditionBits, soleBlockers } from './conditionBits.ts';
 import { conditionStatistics } from './conditionStatistics.ts';
 import {
@@ -31,6 +30,16 @@ export interface Summary extends FlatSummary, Breakdowns, Circumstances {
   readonly equityPreview: readonly (readonly [number, number])[];
   readonly strategyTrace?: StrategyTrace;
   readonly ruleStatsSummary?: RuleStatsSummary;
+}
+
+/** The lists of a summary that are most of its text, as numbers. */
+export interface ResultSeries {
+  /** The points of the equity preview. Runs over the same range share `times`. */
+  readonly times: Float64Array;
+  readonly marks: Float64Array;
+  /** The months of the monthly table, as in `Months`, which runs over the same range share. */
+  readonly months: Float64Array;
+  readonly monthEquity: Float64Array;
 }
 
 /**

@@ -19,10 +19,10 @@ const textOf = (pieces: readonly (string | Uint8Array)[]): string =>
 function bytesOf(task: BacktestTask, market: Market): object {
   const outcome = runBacktest(task, market, null);
   if (!outcome.ok) return outcome;
-  const { written, reproducibility } = outcome;
+  const { written, memory, reproducibility } = outcome;
   const { flatNumbers, thinBlocksJson, diagnosis } = written;
   const bytes = { ...reproducibility, flatNumbers: [...flatNumbers], text: textOf(thinBlocksJson), diagnosis };
-  written.memory.giveBack();
+  memory.giveBack();
   return bytes;
 }
 

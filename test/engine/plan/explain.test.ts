@@ -39,7 +39,7 @@ function planAndResult(ast: Json, on: Market): string {
   const task = { id: 'run', strategyAst: ast as StrategyAst, settings: {}, config, strategyHash: 'hash' };
   const outcome = runBacktest(task, on, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
-  const trades = outcome.trades as { entryTime: number; pnl: number }[];
+  const { trades } = outcome;
   const at = (trade: { entryTime: number } | undefined): string =>
     trade ? new Date(trade.entryTime).toISOString().slice(0, 16) : '–';
   const pnl = trades.reduce((sum, trade) => sum + trade.pnl, 0).toFixed(2);

@@ -1,7 +1,7 @@
 // Copies between threads, counted exactly: a batch is one message, and results are moved, whatever their number.
 import { MessagePort } from 'node:worker_threads';
 import { afterAll, expect, it, vi } from 'vitest';
-import { decodeDetail } from '../../../src/engine/pool/detail.ts';
+import { decodeDetail } from '../../../src/engine/pool/result.ts';
 import { createPool } from '../../../src/engine/pool/pool.ts';
 import { dailySnapshot, poolRun, STAND_IN_RUNNER } from '../../support/runs.ts';
 

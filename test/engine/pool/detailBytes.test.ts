@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { detailParts } from '../../../src/engine/pool/detailBytes.ts';
-import { decodeDetail } from '../../../src/engine/pool/detail.ts';
+import { decodeDetail } from '../../../src/engine/pool/result.ts';
 import { monthRows } from '../../../src/engine/report/months.ts';
-import type { ResultSeries } from '../../../src/engine/report/writtenResult.ts';
+import type { ResultSeries } from '../../../src/engine/report/summary.ts';
 import type { Reproducibility } from '../../../src/engine/task.ts';
 import { jsonDetail } from '../../support/jsonResults.ts';
 import { zstdCompressSync } from 'node:zlib';

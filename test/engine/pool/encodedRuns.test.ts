@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createMarket } from '../../../src/engine/bars/market.ts';
 import { runBacktest, simulateTask } from '../../../src/engine/backtest.ts';
-import { decodeDetail, decodeTrades, encodeResult } from '../../../src/engine/pool/detail.ts';
+import { decodeDetail, decodeTrades, encodeResult } from '../../../src/engine/pool/result.ts';
 import { randomSnapshot } from '../../support/bars.ts';
 import { astOf, compare, entry, exit, market, sma } from '../../support/builders.ts';
 import { scaled } from '../../support/scale.ts';

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import { Admission } from '../../../src/engine/pool/admission.ts';
 import { BatchControl, type MemoryAnswer } from '../../../src/engine/pool/control.ts';
 import type { Dispatch } from '../../../src/engine/pool/job.ts';
-import type { PoolOutcome, ThreadMessage } from '../../../src/engine/pool/messages.ts';
+import type { Outcome, ThreadMessage } from '../../../src/engine/pool/messages.ts';
 import { startPart } from '../../../src/engine/pool/partRun.ts';
 import { createPool, type Pool } from '../../../src/engine/pool/pool.ts';
-import { RunMemory } from '../../../src/engine/pool/runMemory.ts';
+import { RunMemory } from '../../../src/engine/pool/memory.ts';
 import { astOf, compare, entry, exit, market } from '../../support/builders.ts';
 import { configOf, dailySnapshot, poolRun, STAND_IN_RUNNER } from '../../support/runs.ts';
 
@@ -27,7 +27,7 @@ async function take(pool: Pool, mib: readonly number[]) {
   return { outcomes: outcomes.map(outcomeOf), most, begun };
 }
 
-const outcomeOf = (outcome: PoolOutcome): string => (outcome.kind === 'failed' ? outcome.error.code : outcome.kind);
+const outcomeOf = (outcome: Outcome): string => (outcome.kind === 'failed' ? outcome.error.code : outcome.kind);
 
 const poolOf = (threads: number, more: object = {}): Pool =>
   createPool({ threads, runner: STAND_IN_RUNNER, memoryBytes: POOL_MIB * MIB, keepsColumns: false, ...more });
@@ -117,7 +117,7 @@ it('ends a backtest that makes too many trades with an error that says so', asyn
   const config = { ...configOf(), execution: { ...configOf().execution, feeModel } } as typeof other.config;
   const task = { ...other, strategyAst: astOf({ entry: entry(always), exits: [exit(always)] }), config };
   const batch = { snapshots: [dailySnapshot(60_000)], runs: [{ task, snapshots: [0], memoryBytes: 14 * MIB }] };
-  const outcomes: PoolOutcome[] = [];
+  const outcomes: Outcome[] = [];
   for (const memoryBytes of [40 * MIB, 400 * MIB]) {
     await using pool = createPool({ threads: 1, memoryBytes, keepsColumns: false });
     outcomes.push(...(await pool.run(batch).outcomes));

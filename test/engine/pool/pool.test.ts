@@ -2,8 +2,8 @@
 import { MessagePort } from 'node:worker_threads';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { CHUNK_BYTES, MAX_CHUNKS_IN_FLIGHT } from '../../../src/engine/pool/artifactChunks.ts';
-import { decodeDetail, decodeTrades } from '../../../src/engine/pool/detail.ts';
-import type { PoolOutcome } from '../../../src/engine/pool/messages.ts';
+import { decodeDetail, decodeTrades } from '../../../src/engine/pool/result.ts';
+import type { Outcome } from '../../../src/engine/pool/messages.ts';
 import { createPool, PoolClosedError } from '../../../src/engine/pool/pool.ts';
 import { eventually } from '../../support/eventually.ts';
 import { STAND_IN_RUNNER, dailySnapshot, poolRun } from '../../support/runs.ts';
@@ -16,12 +16,12 @@ const pool = createPool({ threads: 2, runner: STAND_IN_RUNNER });
 const hasty = createPool({ threads: 1, runner: STAND_IN_RUNNER, killGraceMs: 200, timeLimitMs: 400 });
 afterAll(() => Promise.all([pool[Symbol.asyncDispose](), hasty[Symbol.asyncDispose]()]));
 
-type Completed = PoolOutcome & { readonly kind: 'completed' };
+type Completed = Outcome & { readonly kind: 'completed' };
 const summaryOf = ({ result }: Completed): Record<string, unknown> => ({
   ...storedSummary(result),
   ...decodeDetail(result.detail).summary,
 });
-const kindOf = (outcome: PoolOutcome): string =>
+const kindOf = (outcome: Outcome): string =>
   outcome.kind === 'completed'
     ? `completed ${String(summaryOf(outcome).returnPct)}`
     : outcome.kind === 'failed'

@@ -1,6 +1,6 @@
 // Trades as they are stored: the bytes of a table give its rows back.
 import { describe, expect, it } from 'vitest';
-import { decodeTrades, tradeTableParts } from '../../../src/engine/pool/detail.ts';
+import { decodeTrades, tradeTableParts } from '../../../src/engine/pool/result.ts';
 import { ROW_NUMBERS, tradeRows, type TradeTable, type TradeWords } from '../../../src/engine/report/tradeTable.ts';
 import { jsonTrades } from '../../support/jsonResults.ts';
 import { seededRandom } from '../../support/scale.ts';

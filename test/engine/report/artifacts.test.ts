@@ -16,8 +16,8 @@ let trades: readonly TradeRow[];
 let summary: Summary;
 beforeAll(async () => {
   run = await runCross();
-  trades = run.outcome.trades as readonly TradeRow[];
-  summary = run.outcome.summaryJson as Summary;
+  trades = run.outcome.trades;
+  summary = run.outcome.summary;
 });
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const json = (name: 'trades' | 'equity' | 'orders' | 'signals'): Row[] =>
@@ -133,7 +133,7 @@ describe('a trades file from stored trades', () => {
 describe('an artifact whose stored result differs', () => {
   /** The result of the run as an older engine would have stored it. */
   function storedResult(change: (summary: Record<string, unknown>, trades: Row[]) => void): StoredResult {
-    const summary = JSON.parse(JSON.stringify(run.outcome.summaryJson)) as Record<string, unknown>;
+    const summary = JSON.parse(JSON.stringify(run.outcome.summary)) as Record<string, unknown>;
     const rows = JSON.parse(JSON.stringify(trades)) as Row[];
     change(summary, rows);
     const isFlat = (value: unknown): boolean => typeof value !== 'object' || value === null;

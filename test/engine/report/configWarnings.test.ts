@@ -23,7 +23,7 @@ function warningsOf(strategyAst: Json, more: object = {}, on = bars): readonly V
   const config = { ...configOf(), ...more };
   const outcome = runBacktest({ id: 'x', strategyAst, settings: {}, config, strategyHash: 'x' }, on, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
-  return outcome.warnings as readonly ValidationIssue[];
+  return outcome.warnings;
 }
 const execution = (more: object): object => ({ execution: { ...configOf().execution, ...more } });
 const found = (warnings: readonly ValidationIssue[]): string[] => warnings.map(({ code, path }) => `${code} ${path}`);

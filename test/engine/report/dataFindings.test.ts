@@ -1,6 +1,6 @@
 // What the diagnosis says first of data that a run lacked: how many bars, why, and what to do.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createMarket, runBacktest, type BacktestTask, type Market, type Summary } from '../../../src/engine/index.ts';
+import { createMarket, runBacktest, type BacktestTask, type Market } from '../../../src/engine/index.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';
 import { astOf, compare, constant, entry, market as field, sma, type Json } from '../../support/builders.ts';
 import { incompleteMarkets } from '../../support/incompleteMarkets.ts';
@@ -40,7 +40,7 @@ function diagnosisOf({ market, trigger, settings = {}, range }: Case) {
   const task = { id: 'findings', settings, strategyHash: '', strategyAst, config } as unknown as BacktestTask;
   const outcome = runBacktest(task, markets.get(market)!, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
-  return (outcome.summaryJson as Summary).strategyTrace!.diagnosis;
+  return outcome.summary.strategyTrace!.diagnosis;
 }
 
 describe('values that were missing for a known reason', () => {

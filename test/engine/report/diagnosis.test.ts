@@ -97,7 +97,7 @@ function summaryOf({
   } as unknown as BacktestTask;
   const outcome = runBacktest(task, markets.get(market)!, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
-  return outcome.summaryJson as Summary;
+  return outcome.summary;
 }
 
 const crossExit = (fast: number, slow: number): Json => ({ kind: 'exit', when: cross('cross_down', fast, slow) });

@@ -257,11 +257,12 @@ describe('the body of the page', () => {
   });
 
   it('says that nothing was left open if no bar was ambiguous', () => {
-    const { report, written, tradeTable, resultHash } = index.run;
+    const { report, written, tradeTable, configJson, reproducibility, warnings, memory } = index.run;
     const { simulation } = report;
     const ambiguity = { ...simulation.ambiguity, undecidedBars: 0, fallbackBars: 0 };
     const changed: typeof simulation = { ...simulation, trades: simulation.trades, ambiguity };
-    const run = new CompletedRun({ ...report, simulation: changed }, written, tradeTable, resultHash);
+    const rest = { written, tradeTable, configJson, reproducibility, warnings, memory };
+    const run = new CompletedRun({ report: { ...report, simulation: changed }, ...rest });
     includes(reportOf(run), 'In no bar did the result depend on the order of prices inside it.');
   });
 

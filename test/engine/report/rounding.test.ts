@@ -61,7 +61,7 @@ function summaryOf(prices: readonly number[], takerRate: number): Summary {
   };
   const outcome = runBacktest(task, createMarket([base], 'TEST', '1d'), { isCancelled: () => false, report: () => {} });
   if (!outcome.ok) throw new Error(outcome.error.message);
-  return outcome.summaryJson as Summary;
+  return outcome.summary;
 }
 
 describe('statistics of positions', () => {

@@ -16,8 +16,8 @@ let trades: readonly TradeRow[];
 let equity: readonly EquityRow[];
 beforeAll(async () => {
   const run = await runCross();
-  summary = run.outcome.summaryJson as Summary;
-  trades = run.outcome.trades as readonly TradeRow[];
+  summary = run.outcome.summary;
+  trades = run.outcome.trades;
   equity = JSON.parse(new TextDecoder().decode(run.artifact({ name: 'equity', format: 'json' }))) as EquityRow[];
 });
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);

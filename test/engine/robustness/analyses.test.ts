@@ -1,7 +1,7 @@
 // The analyses of a robustness check against single backtests and small cases that can be counted by hand.
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '../../../src/engine/backtest.ts';
-import type { BacktestConfig, BacktestTask, StrategyAst, Summary } from '../../../src/engine/index.ts';
+import type { BacktestConfig, BacktestTask, StrategyAst } from '../../../src/engine/index.ts';
 import { bootstrapMarket, defaultBlockBars } from '../../../src/engine/robustness/bootstrapMarket.ts';
 import { monteCarlo } from '../../../src/engine/robustness/monteCarlo.ts';
 import { jitteredNumbers, jitteredTask } from '../../../src/engine/robustness/parameterJitter.ts';
@@ -20,7 +20,7 @@ const whole = checked(context);
 function single(task: BacktestTask): Record<string, number | null> {
   const outcome = runBacktest(task, bars, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
-  const { returnPct, excessReturnPct, sharpeRatio, maxDrawdown, totalPositions } = outcome.summaryJson as Summary;
+  const { returnPct, excessReturnPct, sharpeRatio, maxDrawdown, totalPositions } = outcome.summary;
   return { returnPct, excessReturnPct, sharpeRatio, maxDrawdown, totalPositions };
 }
 const withConfig = (config: Partial<BacktestConfig>): BacktestTask => ({

@@ -5,7 +5,6 @@ import { evidenceOf } from '../../../src/engine/robustness/evidence.ts';
 import { TRADE, TradeLog } from '../../../src/engine/simulate/tradeLog.ts';
 import { probabilisticSharpe } from '../../../src/engine/report/sharpeConfidence.ts';
 import { runBacktest } from '../../../src/engine/backtest.ts';
-import type { Summary } from '../../../src/engine/index.ts';
 import { baselineOf, robustnessContext } from '../../support/robustness.ts';
 import { numbersOf } from '../../../src/engine/robustness/checkRuns.ts';
 import { compiled, CROSSING, marketOf } from '../../support/sweeps.ts';
@@ -71,7 +70,7 @@ describe('the daily returns', () => {
   it('give the probabilistic Sharpe ratio of the summary', () => {
     const outcome = runBacktest(context.task, bars, null);
     if (!outcome.ok) throw new Error(outcome.error.message);
-    const { probabilisticSharpe: expected } = outcome.summaryJson as Summary;
+    const { probabilisticSharpe: expected } = outcome.summary;
     const { sample } = evidenceOf(baseline, numbersOf(baseline));
     expect(probabilisticSharpe(sample!, 0)).toBeCloseTo(expected!, 12);
   });

@@ -89,9 +89,6 @@ describe('the deflated Sharpe ratio', () => {
       market,
       null,
     );
-    expect(single.ok && (single.summaryJson as { probabilisticSharpe: number }).probabilisticSharpe).toBeCloseTo(
-      result.overfitting.probabilisticSharpe!,
-      12,
-    );
+    expect(single.ok && single.summary.probabilisticSharpe).toBeCloseTo(result.overfitting.probabilisticSharpe!, 12);
   });
 });

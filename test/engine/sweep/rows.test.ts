@@ -23,7 +23,7 @@ function bothSummaries(context: SweepContext, rows: SweepRows, row: number, mark
   const outcome = runBacktest(taskOf(context.job, config), market, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
   const own = Object.fromEntries(rows.metrics.map(({ key, values }) => [key, values[row]]));
-  return [JSON.stringify(own), JSON.stringify(splitSummary(outcome.summaryJson).summary)];
+  return [JSON.stringify(own), JSON.stringify(splitSummary(outcome.summary).summary)];
 }
 
 describe('a row', () => {
