@@ -18,7 +18,7 @@ import { BacktestCheck, requireReady } from './backtestChecks.ts';
 import { checkItems, versionIdOf, type CheckedItem } from './batchChecks.ts';
 import { requireConfigBody } from './configFaults.ts';
 import { waitForEnd } from '../http/waiting.ts';
-import { sendTagged, tagged } from '../http/etag.ts';
+import { sendTaggedJson } from '../http/etag.ts';
 import { requireWaitingClient } from '../http/heavyRequests.ts';
 import { answerAfter, answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
@@ -210,7 +210,7 @@ function detailRoute(app: App, { sql, config }: Services): void {
       const body = viewOf(query, detailBody(await requireBacktest(sql, caller, id), config), agentView);
       // Terminal states never change, so neither does their tag; for others, an equal tag means that nothing has
       // changed.
-      return sendTagged(request, reply, tagged(JSON.stringify(body))) as never;
+      return sendTaggedJson(request, reply, body);
     },
   );
 }

@@ -17,7 +17,7 @@ export const MAX_BATCH = 1_000;
 const isStorable = (value: unknown): boolean => {
   if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
-  return Object.keys(value).every((name) => isStorable(name) && isStorable(value[name as never]));
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
 };
 
 export const CreateBacktestBody = z

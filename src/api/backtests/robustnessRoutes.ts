@@ -16,7 +16,7 @@ import {
   pathId,
   problems,
 } from '../http/routeSchemas.ts';
-import { sendTagged, tagged } from '../http/etag.ts';
+import { sendTaggedJson } from '../http/etag.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import type { App, Services } from '../services.ts';
@@ -132,7 +132,7 @@ function readRoute(app: App, services: Services): void {
     async (request, reply) => {
       const { caller, params, query } = request;
       const body = await checkAfter(app, services, reply, { caller, ...idsOf(params) }, query);
-      return sendTagged(request, reply, tagged(JSON.stringify(body))) as never;
+      return sendTaggedJson(request, reply, body);
     },
   );
 }

@@ -13,7 +13,7 @@ import { BACKTEST_EXAMPLES } from '../backtests/backtestExamples.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/routeSchemas.ts';
 import { problem } from '../http/problems.ts';
-import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
+import { sendTagged, sendTaggedJson, tagged, type TaggedBody } from '../http/etag.ts';
 import { linksTo, type PublicAddress } from '../http/links.ts';
 import type { App, Services } from '../services.ts';
 import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
@@ -95,7 +95,7 @@ function indicatorRoute(app: App, language: Language): void {
       const found = language.indicators.find(({ id, aliases }) => id === name || aliases.includes(name));
       const names = language.indicators.flatMap(({ id, aliases }) => [id, ...aliases]);
       if (found === undefined) throw unknownName('indicator', request.params.id, names);
-      return sendTagged(request, reply, tagged(JSON.stringify(found))) as never;
+      return sendTaggedJson(request, reply, found);
     },
   );
 }
@@ -120,7 +120,7 @@ function kindRoute(app: App, language: Language): void {
       const names = language.strategyAst.nodes.map(({ kind }) => kind);
       if (strategyAst === undefined) throw unknownName('node kind', wanted, names);
       const signalGraph = language.signalGraph.nodes.find(of);
-      return sendTagged(request, reply, tagged(JSON.stringify({ signalGraph, strategyAst }))) as never;
+      return sendTaggedJson(request, reply, { signalGraph, strategyAst });
     },
   );
 }

@@ -19,7 +19,7 @@ import {
   pathId,
   problems,
 } from '../http/routeSchemas.ts';
-import { sendTagged, tagged } from '../http/etag.ts';
+import { sendTaggedJson } from '../http/etag.ts';
 import { requireWaitingClient } from '../http/heavyRequests.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
@@ -123,7 +123,7 @@ function detailRoute(app: App, { sql, config }: Services): void {
       const id = pathId(params.id, 'sweep');
       const sweep = await awaitSweep(app, sql, reply, { caller, id, backtestId: null }, query.wait);
       const body = viewOf(query, sweepDetail(sweep, config), sweepAgentView);
-      return sendTagged(request, reply, tagged(JSON.stringify(body))) as never;
+      return sendTaggedJson(request, reply, body);
     },
   );
 }

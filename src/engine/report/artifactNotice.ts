@@ -28,7 +28,7 @@ interface Findings {
  */
 export function artifactNotice(stored: ReadResult, run: CompletedRun): ArtifactNotice | null {
   const found: Findings = { differing: [], rounded: [], added: [] };
-  compareMembers(stored.summary, run.summary as unknown as Json, '', found);
+  compareMembers(stored.summary, { ...run.summary }, '', found);
   const trades = compareTrades(stored.trades, run.trades, found.added);
   const isEqual = trades.differing + trades.rounded === 0 && Object.values(found).every((names) => names.length === 0);
   if (isEqual && stored.engineVersion !== ENGINE_VERSION) return null;

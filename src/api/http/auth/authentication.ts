@@ -75,8 +75,7 @@ export function authenticateRequests(
     }
   };
   app.addHook('onRequest', async (request) => refuseTwoCredentials(request));
-  app.decorateRequest('caller', null as unknown as Caller);
-  app.decorateRequest('member', null as unknown as Membership);
+  declareCallers(app);
   app.decorate('authentication', {
     secrets,
     admit,
@@ -94,6 +93,12 @@ export function authenticateRequests(
   app.addHook('onClose', () => lastUsed[Symbol.asyncDispose]());
 }
 
+/** Gives every request its members; they are null until a route has found out who called it. */
+function declareCallers(app: App): void {
+  app.decorateRequest('caller', null as unknown as Caller);
+  app.decorateRequest('member', null as unknown as Membership);
+}
+
 /** Returns who sent a request that another thread has authenticated. */
 export type AuthenticatedAs = (
   request: FastifyRequest,
@@ -101,8 +106,7 @@ export type AuthenticatedAs = (
 
 /** Replaces authenticateRequests on a thread that no client can reach, which is told who the caller is. */
 export function trustForwardedRequests(app: App, authenticatedAs: AuthenticatedAs): void {
-  app.decorateRequest('caller', null as unknown as Caller);
-  app.decorateRequest('member', null as unknown as Membership);
+  declareCallers(app);
   app.addHook('onRequest', async (request) => {
     request.stopFlag = authenticatedAs(request)?.stop ?? null;
   });
