@@ -10,6 +10,8 @@ import { EXIT_REASONS } from '../src/engine/definitions/exitReasons/exitReasons.
 import { EXIT_METHODS } from '../src/engine/simulate/instant.ts';
 import { AMBIGUITY_FALLBACKS } from '../src/engine/config.ts';
 import { SLIPPAGE_KINDS } from '../src/engine/definitions/slippage/slippageKinds.ts';
+import { STOP_LEVELS } from '../src/engine/definitions/levels/levelModes.ts';
+import { EXIT_SIZES } from '../src/engine/definitions/sizing/exitSizes.ts';
 import { SIZING_MODES } from '../src/engine/definitions/sizing/sizingModes.ts';
 import { runCross } from './support/crossRun.ts';
 
@@ -46,6 +48,8 @@ describe('docs/semantics.md', () => {
     ['policy', '3.3', AMBIGUITY_FALLBACKS],
     ['reason of a rejection', '4.1', REJECTION_REASONS],
     ['kind of slippage', '4.4', SLIPPAGE_KINDS.map(({ kind }) => kind)],
+    ['mode of stops', '2.4', STOP_LEVELS.map(({ mode }) => mode)],
+    ['size of exits', '2.8', EXIT_SIZES.map(({ mode }) => mode)],
     ['sizing mode', '4.2', SIZING_MODES.map(({ mode }) => mode)],
   ] as const)('lists every %s in section %s', (_, number, words) => {
     expect(missingIn(number, words)).toEqual([]);

@@ -1,4 +1,4 @@
-// `atr`: a multiple of the ATR at the signal away from the entry (semantics §2.5).
+// `atr`: a multiple of the ATR at the signal away from the entry (semantics §2.4).
 import { levelMode } from './levelMode.ts';
 
 export const atrLevel = levelMode({

@@ -1,4 +1,4 @@
-// `fixed`: the same distance in quote units from every entry (semantics §2.5).
+// `fixed`: the same distance in quote units from every entry (semantics §2.4).
 import { levelMode } from './levelMode.ts';
 
 export const fixedLevel = levelMode({

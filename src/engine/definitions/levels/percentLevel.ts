@@ -1,4 +1,4 @@
-// `percent`: a percentage of the entry price away from it (semantics §2.5).
+// `percent`: a percentage of the entry price away from it (semantics §2.4).
 import type { Timeframe } from '../../bars/bars.ts';
 import { levelMode } from './levelMode.ts';
 

@@ -1,4 +1,4 @@
-// `price`: the value of an expression, whatever the entry price (semantics §2.5).
+// `price`: the value of an expression, whatever the entry price (semantics §2.4).
 import { levelMode } from './levelMode.ts';
 
 export const priceLevel = levelMode({

@@ -1,4 +1,4 @@
-// `r`: a multiple of the distance from the entry to the initial stop (semantics §2.5).
+// `r`: a multiple of the distance from the entry to the initial stop (semantics §2.4).
 import { levelMode } from './levelMode.ts';
 
 export const riskLevel = levelMode({
