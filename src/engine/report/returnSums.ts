@@ -1,5 +1,6 @@
 // Sums over daily returns, each compensated and in the order of the days.
 import { lostIn } from '../kernels/compensatedSum.ts';
+import { fourthPower, thirdPower } from './powers.ts';
 
 export interface ReturnSums {
   readonly total: number;
@@ -13,11 +14,16 @@ export interface ReturnSums {
 
 /** Writes the returns, mark / mark before - 1, the first against the initial balance; 0 where nothing was left. */
 export function returnSums(marks: Float64Array, returns: Float64Array, initialBalance: number): ReturnSums {
-  const total = new CompensatedSum();
-  const gains = new CompensatedSum();
-  const losses = new CompensatedSum();
-  const squaredLosses = new CompensatedSum();
-  const squaredFalls = new CompensatedSum();
+  let total = 0;
+  let gains = 0;
+  let losses = 0;
+  let squaredLosses = 0;
+  let squaredFalls = 0;
+  let lostTotal = 0;
+  let lostGains = 0;
+  let lostLosses = 0;
+  let lostSquaredLosses = 0;
+  let lostSquaredFalls = 0;
   let before = initialBalance;
   let peak = initialBalance;
   for (let day = 0; day < marks.length; day++) {
@@ -27,20 +33,31 @@ export function returnSums(marks: Float64Array, returns: Float64Array, initialBa
     before = mark;
     if (mark > peak) peak = mark;
     const fall = mark / peak - 1;
-    squaredFalls.add(fall * fall);
-    total.add(change);
-    if (change > 0) gains.add(change);
-    else if (change < 0) {
-      losses.add(-change);
-      squaredLosses.add(change * change);
+    let next = squaredFalls + fall * fall;
+    lostSquaredFalls += lostIn(squaredFalls, fall * fall, next);
+    squaredFalls = next;
+    next = total + change;
+    lostTotal += lostIn(total, change, next);
+    total = next;
+    if (change > 0) {
+      next = gains + change;
+      lostGains += lostIn(gains, change, next);
+      gains = next;
+    } else if (change < 0) {
+      next = losses - change;
+      lostLosses += lostIn(losses, -change, next);
+      losses = next;
+      next = squaredLosses + change * change;
+      lostSquaredLosses += lostIn(squaredLosses, change * change, next);
+      squaredLosses = next;
     }
   }
   return {
-    total: total.value,
-    gains: gains.value,
-    losses: losses.value,
-    squaredLosses: squaredLosses.value,
-    squaredFalls: squaredFalls.value,
+    total: total + lostTotal,
+    gains: gains + lostGains,
+    losses: losses + lostLosses,
+    squaredLosses: squaredLosses + lostSquaredLosses,
+    squaredFalls: squaredFalls + lostSquaredFalls,
   };
 }
 
@@ -60,41 +77,44 @@ export function powerSums(
   others: ArrayLike<number> | null = null,
   otherCenter = 0,
 ): PowerSums {
-  const second = new CompensatedSum();
-  const third = new CompensatedSum();
-  const fourth = new CompensatedSum();
-  const product = new CompensatedSum();
+  let second = 0;
+  let third = 0;
+  let fourth = 0;
+  let product = 0;
+  let lostSecond = 0;
+  let lostThird = 0;
+  let lostFourth = 0;
+  let lostProduct = 0;
   let value = NaN;
   let cube = NaN;
-  let fourthPower = NaN;
+  let fourthOfValue = NaN;
   for (let index = 0; index < values.length; index++) {
     const before = value;
     value = values[index] - center;
     // Days without a position all have the same return.
     if (value !== before) {
-      cube = value ** 3;
-      fourthPower = value ** 4;
+      cube = thirdPower(value);
+      fourthOfValue = fourthPower(value);
     }
-    second.add(value * value);
-    third.add(cube);
-    fourth.add(fourthPower);
-    if (others !== null) product.add(value * (others[index] - otherCenter));
+    let next = second + value * value;
+    lostSecond += lostIn(second, value * value, next);
+    second = next;
+    next = third + cube;
+    lostThird += lostIn(third, cube, next);
+    third = next;
+    next = fourth + fourthOfValue;
+    lostFourth += lostIn(fourth, fourthOfValue, next);
+    fourth = next;
+    if (others === null) continue;
+    const term = value * (others[index] - otherCenter);
+    next = product + term;
+    lostProduct += lostIn(product, term, next);
+    product = next;
   }
-  return { second: second.value, third: third.value, fourth: fourth.value, product: product.value };
-}
-
-/** For sums that one loop adds to side by side. */
-class CompensatedSum {
-  #total = 0;
-  #lost = 0;
-
-  add(value: number): void {
-    const next = this.#total + value;
-    this.#lost += lostIn(this.#total, value, next);
-    this.#total = next;
-  }
-
-  get value(): number {
-    return this.#total + this.#lost;
-  }
+  return {
+    second: second + lostSecond,
+    third: third + lostThird,
+    fourth: fourth + lostFourth,
+    product: product + lostProduct,
+  };
 }

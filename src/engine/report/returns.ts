@@ -171,17 +171,25 @@ export function returnStatistics(
 type Tails = Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'>;
 const NO_TAILS: Tails = { tailRatio: null, var95: null, cvar95: null };
 
-/** The tails of at least one return. Only the values at the ends are sorted. */
+/** So many returns are sorted faster than their ends are selected. */
+const MOST_SORTED = 128;
+
+/** The tails of at least one return. */
 function tails(returns: Float64Array): Tails {
   const days = returns.length;
   const tailDays = Math.floor((days - 1) * 0.05) + 1;
   const selected = SELECTED_RETURNS.take(days);
   selected.set(returns);
   const wanted = Math.min(tailDays + 1, days);
-  selectRank(selected, wanted - 1);
-  if (wanted < days) selectRank(selected, Math.max(wanted, days - wanted), wanted);
-  const lowest = selected.subarray(0, wanted).sort();
-  const highest = selected.subarray(days - wanted).sort();
+  if (days <= MOST_SORTED) selected.sort();
+  else {
+    selectRank(selected, wanted - 1);
+    selectRank(selected, days - wanted, wanted);
+    selected.subarray(0, wanted).sort();
+    selected.subarray(days - wanted).sort();
+  }
+  const lowest = selected.subarray(0, wanted);
+  const highest = selected.subarray(days - wanted);
   const low = percentile(lowest, 5, 0, days)!;
   const high = percentile(highest, 95, days - highest.length, days)!;
   return {

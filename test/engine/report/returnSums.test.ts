@@ -1,6 +1,8 @@
 // Sums of daily returns: each is the compensated sum of its terms, in the order of the days (stored hashes cover them).
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compensatedSum } from '../../../src/engine/kernels/compensatedSum.ts';
+import { fourthPower, thirdPower } from '../../../src/engine/report/powers.ts';
 import { powerSums, returnSums } from '../../../src/engine/report/returnSums.ts';
 import { seededRandom } from '../../support/scale.ts';
 
@@ -15,6 +17,25 @@ function walk(seed: number, days: number): { returns: Float64Array; equity: Floa
   });
   return { equity, returns: equity.map((value, day) => value / (day === 0 ? 10_000 : equity[day - 1]) - 1) };
 }
+
+describe('powers', () => {
+  const differs = (value: number): boolean => thirdPower(value) !== value ** 3 || fourthPower(value) !== value ** 4;
+
+  it('equal ** on a million numbers the size of returns', () => {
+    const random = seededRandom(3);
+    const values = Array.from({ length: 1_000_000 }, () => (random() - 0.5) * 10 ** (-8 * random()));
+    expect(values.filter(differs)).toEqual([]);
+  });
+
+  it('equal ** on any double', () => {
+    fc.assert(
+      fc.property(fc.double({ noDefaultInfinity: true, noNaN: true, min: -1e70, max: 1e70 }), (value) => {
+        expect(differs(value)).toBe(false);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});
 
 describe('powerSums', () => {
   it.each([0, 1, 2, 3, 500, 501])('of %i returns are the compensated sums of each', (days) => {
