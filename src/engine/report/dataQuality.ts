@@ -34,7 +34,6 @@ const MAX_OUTLIERS = 20;
 
 /** The last block of each range, keyed by its flaws: runs over the same range share these. */
 const kept = new WeakMap<Flaws, { readonly fine: Bars | null; readonly block: DataQuality }>();
-const texts = new WeakMap<DataQuality, string>();
 
 /** The quality of the bars of rows [start, end). @param fine the bars to drill into; null: none */
 export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: number): DataQuality {
@@ -59,11 +58,4 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
   };
   kept.set(flaws, { fine, block });
   return block;
-}
-
-/** The block as JSON.stringify writes it; runs over the same range share the text. */
-export function dataQualityJson(block: DataQuality): string {
-  let json = texts.get(block);
-  if (json === undefined) texts.set(block, (json = JSON.stringify(block)));
-  return json;
 }

@@ -1,8 +1,5 @@
-// The funnel: how many bars of a run became signals, orders and entries; and its JSON.
+// The funnel: how many bars of a run became signals, orders and entries.
 import { countBits, wordCount } from '../kernels/bits.ts';
-import { REJECTION_REASONS } from '../simulate/simulation.ts';
-import { EXIT_REASONS } from '../definitions/exitReasons/exitReasons.ts';
-import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { ConditionBits } from './conditionBits.ts';
 
@@ -112,71 +109,4 @@ function triggerFunnel(rule: string, { isTrue, isUnknown }: ConditionBits, start
     setupAndTrigger: triggerTrue,
     afterFilter: [],
   };
-}
-
-const TEXTS = {
-  barsTotal: constantJson('{"barsTotal":'),
-  barsWarmup: constantJson(',"barsWarmup":'),
-  barsUnknown: constantJson(',"barsUnknown":'),
-  setupTrue: constantJson(',"setupTrue":'),
-  triggerTrue: constantJson(',"triggerTrue":'),
-  setupAndTrigger: constantJson(',"setupAndTrigger":'),
-  noFilter: constantJson(',"afterFilter":[]'),
-  entrySignals: constantJson(',"entrySignals":'),
-  blockedInPosition: constantJson(',"blockedInPosition":'),
-  blockedCooldown: constantJson(',"blockedCooldown":'),
-  blockedMaxPositions: constantJson(',"blockedMaxPositions":'),
-  ordersRejected: constantJson(',"ordersRejected":{'),
-  ordersExpired: constantJson('},"ordersExpired":'),
-  ordersReplaced: constantJson(',"ordersReplaced":'),
-  entriesFilled: constantJson(',"entriesFilled":'),
-  exits: constantJson(',"exits":{'),
-  entries: constantJson('},"entries":['),
-  comma: constantJson(','),
-  rule: constantJson('{"rule":'),
-  endOfEntry: constantJson('}'),
-  end: constantJson(']}'),
-} as const;
-
-/** Writes the funnel as JSON.stringify does. */
-export function writeFunnel(json: JsonWriter, funnel: Funnel): void {
-  json.number(TEXTS.barsTotal, funnel.barsTotal).number(TEXTS.barsWarmup, funnel.barsWarmup);
-  writeBars(json, funnel);
-  json.number(TEXTS.entrySignals, funnel.entrySignals).number(TEXTS.blockedInPosition, funnel.blockedInPosition);
-  json.number(TEXTS.blockedCooldown, funnel.blockedCooldown);
-  json.number(TEXTS.blockedMaxPositions, funnel.blockedMaxPositions);
-  writeCounts(json.add(TEXTS.ordersRejected), funnel.ordersRejected);
-  json.number(TEXTS.ordersExpired, funnel.ordersExpired).number(TEXTS.ordersReplaced, funnel.ordersReplaced);
-  json.number(TEXTS.entriesFilled, funnel.entriesFilled);
-  writeCounts(json.add(TEXTS.exits), funnel.exits);
-  json.add(TEXTS.entries);
-  for (let index = 0; index < funnel.entries.length; index++) {
-    const entry = funnel.entries[index];
-    if (index > 0) json.add(TEXTS.comma);
-    json.add(TEXTS.rule).addText(JSON.stringify(entry.rule));
-    writeBars(json, entry);
-    json.add(TEXTS.endOfEntry);
-  }
-  json.add(TEXTS.end);
-}
-
-function writeBars(json: JsonWriter, bars: Omit<EntryFunnel, 'rule'>): void {
-  json.number(TEXTS.barsUnknown, bars.barsUnknown).number(TEXTS.setupTrue, bars.setupTrue);
-  json.number(TEXTS.triggerTrue, bars.triggerTrue).number(TEXTS.setupAndTrigger, bars.setupAndTrigger);
-  if (bars.afterFilter.length === 0) json.add(TEXTS.noFilter);
-  else json.addText(`,"afterFilter":${JSON.stringify(bars.afterFilter)}`);
-}
-
-/** The JSON of the reasons that are counted. */
-const REASON_TEXTS: Readonly<Record<string, WrittenText>> = Object.fromEntries(
-  [...REJECTION_REASONS, ...EXIT_REASONS].map((reason) => [reason, constantJson(`"${reason}":`)]),
-);
-
-function writeCounts(json: JsonWriter, counts: Readonly<Record<string, number>>): void {
-  let isFirst = true;
-  for (const reason in counts) {
-    if (!isFirst) json.add(TEXTS.comma);
-    isFirst = false;
-    json.number(REASON_TEXTS[reason], counts[reason]);
-  }
 }

@@ -70,6 +70,17 @@ export function writePieces({ kept, texts, places, values, length }: JsonPieces)
   return out.subarray(0, end);
 }
 
+const [NOTHING, COMMA, OPENING, CLOSING, LIST_OPENING, LIST_CLOSING] = ['', ',', '{', '}', '[', ']'].map(constantJson);
+/** The names of members as they are written: of the first of an object, and of those after it. */
+const FIRST_NAMES = new Map<string, WrittenText>();
+const NEXT_NAMES = new Map<string, WrittenText>();
+
+function keepName(names: Map<string, WrittenText>, name: string): WrittenText {
+  const text = constantJson(`${names === FIRST_NAMES ? '' : ','}${JSON.stringify(name)}:`);
+  names.set(name, text);
+  return text;
+}
+
 /** Writes one text after the other, with the same buffers. */
 export class JsonWriter {
   #texts = Buffer.alloc(4_096);
@@ -117,6 +128,36 @@ export class JsonWriter {
     }
     this.#numbers[this.#numberCount++] = value ?? NaN;
     return this.#add(json, 0);
+  }
+
+  /** Adds a value as JSON.stringify writes it; see `members`. */
+  value(value: unknown): this {
+    if (value === null || typeof value === 'number') return this.number(NOTHING, value);
+    if (typeof value !== 'object') return this.addText(JSON.stringify(value));
+    if (!Array.isArray(value)) return this.add(OPENING).members(value).add(CLOSING);
+    this.add(LIST_OPENING);
+    for (let index = 0; index < value.length; index++) {
+      if (index > 0) this.add(COMMA);
+      this.value(value[index]);
+    }
+    return this.add(LIST_CLOSING);
+  }
+
+  /**
+   * Adds the members of an object, without its braces. Their names are kept for good, so they must not depend on a
+   * strategy.
+   */
+  members(object: object): this {
+    const members = object as Readonly<Record<string, unknown>>;
+    let names = FIRST_NAMES;
+    for (const name in members) {
+      const value = members[name];
+      const text = names.get(name) ?? keepName(names, name);
+      names = NEXT_NAMES;
+      if (value === null || typeof value === 'number') this.number(text, value);
+      else this.add(text).value(value);
+    }
+    return this;
   }
 
   #add({ from, end }: WrittenText, flag: number): this {

@@ -10,15 +10,7 @@ import type { ReportInput } from './reportInput.ts';
 import { monthMarks, monthRows, monthsOf, type MonthRow } from './months.ts';
 import { conditionBits, soleBlockers } from './conditionBits.ts';
 import { conditionStatistics } from './conditionStatistics.ts';
-import {
-  breakdownsOf,
-  circumstancesOf,
-  conventionsOf,
-  writeBreakdowns,
-  writeCircumstances,
-  type Breakdowns,
-  type Circumstances,
-} from './summaryBlocks.ts';
+import { breakdownsOf, circumstancesOf, conventionsOf, type Breakdowns, type Circumstances } from './summaryBlocks.ts';
 import { ruleStatsSummary, type RuleStatsSummary } from './ruleStatsSummary.ts';
 import { fitTrace, shownTrace, traceOf, type FittedTrace, type StrategyTrace } from './trace.ts';
 
@@ -74,9 +66,8 @@ export function summarize(report: ReportInput): WrittenSummary {
   const conventions = conventionsOf(report.input.instrument);
   const fitted = fittedTraceOf(report, flat, positions, exits);
   const preview = equityPreview(report);
-  writeBreakdowns(json.begin(), breakdowns);
-  const beforeMonths = json.add(TEXTS.byMonth).bytes();
-  writeCircumstances(json.begin().add(TEXTS.comma), circumstances);
+  const beforeMonths = json.begin().members(breakdowns).add(TEXTS.byMonth).bytes();
+  json.begin().add(TEXTS.comma).members(circumstances);
   const beforePreview = json.addText(`,"conventions":${conventions.json},"equityPreview":`).bytes();
   const flatNumbers = flatNumbersOf(flat);
   let summary: Summary | undefined;

@@ -1,14 +1,11 @@
-// The blocks of a summary that are not lists: results by exit and by side, the circumstances of a run, and conventions;
-// and their JSON.
+// The blocks of a summary that are not lists: results by exit and by side, the circumstances of a run, and conventions.
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
 import type { ResolvedConfig } from '../config.ts';
 import { lostIn } from '../kernels/compensatedSum.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
-import { EXIT_REASONS } from '../definitions/exitReasons/exitReasons.ts';
-import { dataQuality, dataQualityJson, type DataQuality } from './dataQuality.ts';
+import { dataQuality, type DataQuality } from './dataQuality.ts';
 import type { ExitStatistics } from './exitStatistics.ts';
-import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { Positions } from './positions.ts';
 import type { ReportInput } from './reportInput.ts';
 
@@ -123,83 +120,6 @@ function evaluationWindow({ input, firstRow, endRow, warmup }: ReportInput): Eva
     warmupBars: warmup.bars,
     warmupSource: warmup.source,
   };
-}
-
-const TEXTS = {
-  comma: constantJson(','),
-  byExitReason: constantJson('"byExitReason":{'),
-  long: constantJson('},"bySide":{"long":{"positions":'),
-  short: constantJson(',"short":{"positions":'),
-  pnl: constantJson(',"pnl":'),
-  winRate: constantJson(',"winRate":'),
-  end: constantJson('}'),
-  total: constantJson('"fees":{"total":'),
-  maker: constantJson(',"maker":'),
-  taker: constantJson(',"taker":'),
-  undecidedBars: constantJson(',"undecidedBars":'),
-  drilledBars: constantJson(',"drilledBars":'),
-  fallbackBars: constantJson(',"fallbackBars":'),
-  childrenMissingBars: constantJson(',"childrenMissingBars":'),
-  direct: constantJson(',"exitsByMethod":{"direct":'),
-  gap: constantJson(',"gap":'),
-  drill: constantJson(',"drill":'),
-  fallback: constantJson(',"fallback":'),
-  low: constantJson('},"band":{"low":'),
-  high: constantJson(',"high":'),
-  pessimistic: constantJson(',"pessimistic":'),
-  optimistic: constantJson(',"optimistic":'),
-  note: constantJson(`,"note":${JSON.stringify(BAND_NOTE)}}},"dataQuality":`),
-  start: constantJson(',"evaluationWindow":{"start":'),
-  endTime: constantJson(',"end":'),
-  firstBar: constantJson(',"firstBar":'),
-  bars: constantJson(',"bars":'),
-  barsInRange: constantJson(',"barsInRange":'),
-  warmupBars: constantJson(',"warmupBars":'),
-} as const;
-
-const REASON_TEXTS: Readonly<Record<string, WrittenText>> = Object.fromEntries(
-  EXIT_REASONS.map((reason) => [reason, constantJson(`"${reason}":{"trades":`)]),
-);
-
-/** Writes the members of the object as JSON.stringify does. */
-export function writeBreakdowns(json: JsonWriter, { byExitReason, bySide }: Breakdowns): void {
-  json.add(TEXTS.byExitReason);
-  let isFirst = true;
-  for (const reason in byExitReason) {
-    const { trades, pnl, winRate } = byExitReason[reason];
-    if (!isFirst) json.add(TEXTS.comma);
-    isFirst = false;
-    json.number(REASON_TEXTS[reason], trades).number(TEXTS.pnl, pnl).number(TEXTS.winRate, winRate).add(TEXTS.end);
-  }
-  const { long, short } = bySide;
-  json.number(TEXTS.long, long.positions).number(TEXTS.pnl, long.pnl).number(TEXTS.winRate, long.winRate);
-  json.add(TEXTS.end).number(TEXTS.short, short.positions).number(TEXTS.pnl, short.pnl);
-  json.number(TEXTS.winRate, short.winRate).add(TEXTS.end).add(TEXTS.end);
-}
-
-/** Writes the members of the object as JSON.stringify does. */
-export function writeCircumstances(json: JsonWriter, circumstances: Circumstances): void {
-  const { fees, ambiguity, evaluationWindow } = circumstances;
-  json.number(TEXTS.total, fees.total).number(TEXTS.maker, fees.maker).number(TEXTS.taker, fees.taker);
-  json.addText(`,"tiers":${JSON.stringify(fees.tiers)}}`);
-  writeAmbiguity(json, ambiguity);
-  json.addText(dataQualityJson(circumstances.dataQuality));
-  const { start, end, firstBar, bars, barsInRange, warmupBars, warmupSource } = evaluationWindow;
-  json.number(TEXTS.start, start).number(TEXTS.endTime, end).number(TEXTS.firstBar, firstBar);
-  json.number(TEXTS.bars, bars).number(TEXTS.barsInRange, barsInRange).number(TEXTS.warmupBars, warmupBars);
-  json.addText(`,"warmupSource":"${warmupSource}"}`);
-}
-
-function writeAmbiguity(json: JsonWriter, ambiguity: Ambiguity): void {
-  json.addText(`,"ambiguity":{"resolution":"${ambiguity.resolution}","fallback":"${ambiguity.fallback}"`);
-  json.number(TEXTS.undecidedBars, ambiguity.undecidedBars).number(TEXTS.drilledBars, ambiguity.drilledBars);
-  json.number(TEXTS.fallbackBars, ambiguity.fallbackBars);
-  json.number(TEXTS.childrenMissingBars, ambiguity.childrenMissingBars);
-  const { direct, gap, drill, fallback } = ambiguity.exitsByMethod;
-  json.number(TEXTS.direct, direct).number(TEXTS.gap, gap).number(TEXTS.drill, drill).number(TEXTS.fallback, fallback);
-  const { low, high, pessimistic, optimistic } = ambiguity.band;
-  json.number(TEXTS.low, low).number(TEXTS.high, high).number(TEXTS.pessimistic, pessimistic);
-  json.number(TEXTS.optimistic, optimistic).add(TEXTS.note);
 }
 
 interface Conventions {

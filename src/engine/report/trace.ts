@@ -1,6 +1,6 @@
 // The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context.
 import { diagnose, type Diagnosis, type DiagnosisInput } from './diagnosis.ts';
-import { writeFunnel, type Funnel } from './funnel.ts';
+import type { Funnel } from './funnel.ts';
 import { constantJson, JsonWriter } from './jsonWriter.ts';
 import { nearMissesOf, writeNearMisses, type NearMiss } from './nearMisses.ts';
 import { samplesOf, type Sample, type Samples } from './samples.ts';
@@ -75,7 +75,7 @@ const json = new JsonWriter();
 function written(trace: SampledTrace, rules: RuleStatsSummary): Uint8Array {
   const { diagnosis, funnel, nearMisses, samples, sampleCount, truncated } = trace;
   json.begin().add(TEXTS.diagnosis).addText(JSON.stringify(diagnosis));
-  writeFunnel(json.add(TEXTS.funnel), funnel);
+  json.add(TEXTS.funnel).value(funnel);
   writeNearMisses(json.add(TEXTS.nearMisses), nearMisses);
   samples.write(json.add(TEXTS.samples), sampleCount);
   json.add(truncated ? TEXTS.truncated : TEXTS.whole);
