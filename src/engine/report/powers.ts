@@ -14,8 +14,8 @@ const MOST = 1e9;
 const isUsual = (value: number): boolean => Math.abs(value) > LEAST && Math.abs(value) < MOST;
 
 /**
- * Whether `**` gives this power. The exact power is `rest` away from it, less than 0.484 units in the last place, and `**`
- * is off by less than 0.515 (glibc's e_pow.c).
+ * Whether `**` gives this power: the exact power is `rest` away from it, less than 0.484 units in the last place, and
+ * `**` is off by less than 0.515 (glibc's e_pow.c).
  */
 const isSure = (power: number, rest: number): boolean => power + rest * 1.033_057_851_239_669_3 === power;
 
