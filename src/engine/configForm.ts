@@ -5,7 +5,7 @@ import { IssueLog, type ValidationIssue } from './language/issues/issues.ts';
 import { issueCodes } from './definitions/issueCodes.ts';
 import { COSTS, RANGE_ENDS } from './language/hints/formWords.ts';
 import { writeAdvice } from './language/form/fault.ts';
-import type { PatchOperation } from './language/issues/patch.ts';
+import { addMember, moveMember, type PatchOperation } from './language/issues/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/issues/repair.ts';
 import { Structure } from './language/form/structure.ts';
 import { unitMeant } from './language/form/units.ts';
@@ -107,10 +107,7 @@ function misplacedMembers(config: Members): Habit[] {
     found.push({
       path: pointerTo('/config', name),
       message: `"${name}" belongs in "${owner}", as "${to}".`,
-      patch: [
-        ...(isOwned ? [] : ([{ op: 'add', path: place, value: {} }] as const)),
-        { op: 'move', from: pointerTo('/config', name), path: pointerTo(place, to) },
-      ],
+      patch: [...(isOwned ? [] : [addMember('/config', owner, {})]), moveMember('/config', name, owner, to)],
     });
   };
   if (config.symbol !== undefined && config.signalInstrument === undefined)

@@ -3,7 +3,7 @@ import type { Param } from '../grammar/ast.ts';
 import { numberIssue } from '../grammar/shapes.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { nearestName, nearestOwnName, suggestionFor } from '../issues/nearest.ts';
+import { certainPatch, nearestName, nearestOwnName, suggestionFor } from '../issues/nearest.ts';
 import type { ParamUse } from '../form/structure.ts';
 
 /** Checks params that stand for a number: they must be declared, and their default must fit the place. */
@@ -48,7 +48,7 @@ export function reportUndefined(name: string, pointer: string, names: readonly s
     return {
       message: `The param ${shown(name)} is not declared.`,
       suggestion: names.length === 0 ? 'Declare it in strategy.params.' : suggestionFor(nearest, names),
-      patch: nearest?.isCertain === true ? [{ op: 'replace', path: member, value: nearest.name }] : undefined,
+      patch: certainPatch(nearest, member, nearest?.name),
     };
   });
 }
@@ -79,7 +79,7 @@ export function checkTimezone(timezone: string, path: string, log: IssueLog): bo
         nearest === undefined
           ? 'Use an IANA name, such as UTC or America/New_York.'
           : `Did you mean "${nearest.name}"?`,
-      patch: nearest?.isCertain === true ? [{ op: 'replace', path, value: nearest.name }] : undefined,
+      patch: certainPatch(nearest, path, nearest?.name),
     });
     return false;
   }
