@@ -18,11 +18,17 @@ export function readingsOf(table: HintTable): ReadonlyMap<string, readonly strin
   return readings;
 }
 
-/** Word → its only reading. */
+/** Word → its only reading. @throws Error when a word has two, of which one would be lost */
 export function readingOf<Reading extends string>(table: HintTable<Reading>): ReadonlyMap<string, Reading> {
+  const found = new Map<string, Reading>();
   // The keys of a table are its readings, which Object.entries does not say.
-  const rows = Object.entries<string>(table) as [Reading, string][];
-  return new Map(rows.flatMap(([reading, words]) => wordsOf(words).map((word) => [word, reading] as const)));
+  for (const [reading, words] of Object.entries<string>(table) as [Reading, string][])
+    for (const word of wordsOf(words)) {
+      if (found.has(word))
+        throw new Error(`The word "${word}" has two readings: "${found.get(word)}" and "${reading}".`);
+      found.set(word, reading);
+    }
+  return found;
 }
 
 /** The words of a table that has one reading. */
