@@ -33,8 +33,8 @@ export function sendTagged(
 }
 
 /**
- * Sends the body of an answer that the schema of its route describes. By Fastify's types, such a route returns the body;
- * it is sent as text, so that its tag is that of the bytes.
+ * Sends the body of an answer that the schema of its route describes. By Fastify's types, such a route returns the
+ * body; it is sent as text, so that its tag is that of the bytes.
  */
 export const sendTaggedJson = (request: FastifyRequest, reply: FastifyReply, body: object): never =>
   sendTagged(request, reply, tagged(JSON.stringify(body))) as never;

@@ -29,9 +29,9 @@ const YOUNG_GENERATION_MB = 48;
 /** How often time limits and unresponsive runs are checked. */
 const WATCH_MS = 50;
 /**
- * How long outcomes may wait in the port of a batch. A batch of small backtests ends sooner, and all of its outcomes are
- * taken together: a statement that stores them costs a millisecond however little it stores. Next to a long run, the
- * results of short ones appear after this time.
+ * How long outcomes may wait in the port of a batch. A batch of small backtests ends sooner, and its outcomes are taken
+ * together: a statement that stores them costs a millisecond however little it stores. Next to a long run, the results
+ * of short ones appear after this time.
  */
 const OUTCOMES_WAIT_MS = 100;
 /** A thread beyond those that are always kept ends after being idle for this long: loading one takes half a second. */
