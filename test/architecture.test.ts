@@ -316,7 +316,6 @@ describe('the check for spreads', () => {
     'src/engine/language/form/structure.ts': 'the steps of one patch',
     'src/engine/language/check/checkPayload.ts': 'the children of one node, bounded by MAX_CONTAINERS',
     'src/engine/language/prepare/prepare.ts': 'the children of one node, bounded by MAX_CONTAINERS',
-    'src/engine/language/canonical/canonicalizer.ts': 'the items of one node, bounded by MAX_CONTAINERS',
     'src/engine/language/issues/repair.ts': 'the steps of one patch',
     'src/engine/indicators/ichimoku.ts': 'three lengths',
     'src/engine/indicators/almaAlligator.ts': 'three lines',
@@ -325,7 +324,9 @@ describe('the check for spreads', () => {
     'src/engine/patterns/patternProgram.ts': 'the items of one condition of a pattern',
     'src/engine/kernels/arithmetic.ts': 'at most 64 arguments',
     'src/engine/kernels/logic.ts': 'the items of one condition, bounded by MAX_CONTAINERS',
-    'src/engine/language/check/ranges.ts': 'the arguments of one call, at most 64',
+    'src/engine/definitions/expressions/intervals.ts': 'the arguments of one call, at most 64',
+    'src/engine/definitions/expressions/mathValue.ts': 'the arguments of one call, at most 64',
+    'src/engine/definitions/expressions/junctions.ts': 'the items of one node, bounded by MAX_CONTAINERS',
     'src/market/sourceFile.ts': 'the first six bytes of a file',
     'src/cli/demoAgent.ts': 'the issues or rows of one answer',
   };

@@ -27,6 +27,8 @@ export const named = {
   description: z.string().max(2_000).optional(),
   meta: z.record(z.string(), z.unknown()).optional(),
 };
+/** Their names. */
+export const NAMES: ReadonlySet<string> = new Set(Object.keys(named));
 export const InstrumentRef = z.strictObject({ symbol: z.string().min(1) });
 export const timeframe = z.enum(TIMEFRAMES).register(issueCodes, { code: 'UNKNOWN_TIMEFRAME' });
 /** Where a value of the market is read: on another timeframe, some bars ago, of another instrument. */
@@ -37,3 +39,6 @@ export const placed = {
 };
 
 export const tolerance = z.union([z.number().min(0), ParamRef]);
+
+/** The description of `within`, of `cross` and `pattern`. */
+export const WITHIN_BARS = 'n: true on any of the last n base bars, this one included. Default 1: on this bar only.';

@@ -1,7 +1,9 @@
 // The closed word lists of the language: fields, operators, modes. Schemas and capabilities index into these.
 import { MAX_SCANNED_LENGTH } from '../indicators/arguments.ts';
+import type { CompareOp } from '../kernels/compareNumbers.ts';
 
 export { MATH_OPS } from '../kernels/arithmetic.ts';
+export { COMPARE_OPS, type CompareOp } from '../kernels/compareNumbers.ts';
 
 export const MARKET_FIELDS = [
   'open',
@@ -44,8 +46,6 @@ export const rollingReach = (op: (typeof ROLLING_OPS)[number], period: number): 
   op === 'percentile_rank' ? period + 1 : period;
 /** A slope sums its whole window for every row, since a running sum gives other last digits. */
 export const isTooLongSlope = (op: unknown, period: number): boolean => op === 'slope' && period > MAX_SCANNED_LENGTH;
-export const COMPARE_OPS = ['gt', 'gte', 'lt', 'lte', 'eq', 'neq'] as const;
-export type CompareOp = (typeof COMPARE_OPS)[number];
 /** a op b is b MIRRORED_OPS[op] a. */
 export const MIRRORED_OPS = {
   gt: 'lt',

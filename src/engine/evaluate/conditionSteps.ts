@@ -1,16 +1,16 @@
 // Steps that give true, false or unknown per bar: how the column of each is computed.
+import { conditionKind } from '../definitions/expressions/expressionRegistry.ts';
 import { localTimes } from '../bars/timeZones.ts';
 import { NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { invert, trimUnknown } from '../kernels/compare.ts';
 import { newKeptWords } from '../kernels/sharedBuffer.ts';
-import { and, or, sequence, stateMachine, withinRows } from '../kernels/logic.ts';
-import { rollingWindow } from '../kernels/rollingCounts.ts';
+import { and, or, withinRows } from '../kernels/logic.ts';
 import type { ConditionStep, Slot } from '../plan/plan.ts';
-import { timeWindow } from './clock.ts';
+import { timeWindow } from '../definitions/expressions/clock.ts';
 import { compareColumns, crossColumns, crossOf, movingColumn } from './leafConditions.ts';
 import { isPattern, patternColumn, patternSide } from './patternColumns.ts';
-import { operandOf, type StepInputs } from './stepInputs.ts';
+import { operandOf, operandsOf, type StepInputs } from './stepInputs.ts';
 
 /** Computes the column of a condition step: true and unknown bits, one of each per bar of the step's frame. */
 export function conditionColumn(step: ConditionStep, columns: StepInputs): ConditionColumn {
@@ -67,17 +67,8 @@ export function conditionColumn(step: ConditionStep, columns: StepInputs): Condi
     case 'time_window':
       timeWindow(localTimes(columns.barsOf(step).time, step.timezone), step.window, out);
       return { isTrue: out, isUnknown: NOTHING_UNKNOWN };
-    case 'sequence':
-      return sequence(
-        step.steps.map((bounds, index) => ({ ...bounds, column: columns.condition(inputs[index]) })),
-        n,
-      );
-    case 'rolling_window':
-      return rollingWindow(columns.condition(inputs[0]), step.window, step.mode, step.value, n);
-    case 'state_machine': {
-      const reset = step.hasReset ? columns.condition(inputs[1]) : null;
-      return stateMachine(columns.condition(inputs[0]), reset, step.ttlBars, step.conflictPolicy, n);
-    }
+    default:
+      return conditionKind({ kind: step.op }).operation!.column(step, operandsOf(step, columns));
   }
 }
 

@@ -11,9 +11,10 @@ import {
   within,
   withinNumber,
 } from '../kernels/compare.ts';
+import { compareNumbers, type CompareOp } from '../kernels/compareNumbers.ts';
 import { newKeptWords, newWords } from '../kernels/sharedBuffer.ts';
 import { becomesTrue, delayBits, or, throughoutRows } from '../kernels/logic.ts';
-import { MIRRORED_OPS, type CompareOp } from '../definitions/words.ts';
+import { MIRRORED_OPS } from '../definitions/words.ts';
 
 type Side = ValueColumn | number;
 
@@ -73,25 +74,6 @@ function compareValues(
 function movedBy(side: Float64Array | number, by: number): Float64Array | number {
   if (by === 0) return side;
   return typeof side === 'number' ? side + by : side.map((value) => value + by);
-}
-
-/** Compares two numbers: 1 true, 0 false, 2 unknown. */
-export function compareNumbers(op: CompareOp, left: number, right: number, tolerance: number): 0 | 1 | 2 {
-  if (left !== left || right !== right) return 2;
-  switch (op) {
-    case 'gt':
-      return left > right + tolerance ? 1 : 0;
-    case 'gte':
-      return left >= right - tolerance ? 1 : 0;
-    case 'lt':
-      return left < right - tolerance ? 1 : 0;
-    case 'lte':
-      return left <= right + tolerance ? 1 : 0;
-    case 'eq':
-      return Math.abs(left - right) <= tolerance ? 1 : 0;
-    case 'neq':
-      return Math.abs(left - right) > tolerance ? 1 : 0;
-  }
 }
 
 function constantCondition(

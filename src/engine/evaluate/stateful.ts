@@ -1,13 +1,20 @@
 // Expressions over position and account state, bound to the columns of their stateless parts and read in the loop.
 import { hasBit, wordCount } from '../kernels/bits.ts';
+import { Ring } from '../kernels/ring.ts';
 import type { RunnableCondition, RunnableExpression, RunnableValue } from '../language/grammar/ast.ts';
 import type { PlannedCondition, StatefulExpression } from '../plan/plan.ts';
 import type { EvaluatedPlan } from './evaluatePlan.ts';
-import { historyOf, readsPosition, Ring, type HistoryNode } from './stateHistory.ts';
-import { every, statefulCondition } from './statefulConditions.ts';
-import type { ReadTruth, ReadValue, StatefulParts } from './statefulParts.ts';
-import { statefulValue } from './statefulValues.ts';
-import type { StatefulCondition, StatefulValue, StateMemory, StateView } from './tradingRules.ts';
+import { conditionKind, runnableValueKind } from '../definitions/expressions/expressionRegistry.ts';
+import { historyOf, readsPosition, type HistoryNode } from './stateHistory.ts';
+import {
+  every,
+  type ReadTruth,
+  type ReadValue,
+  type StatefulParts,
+  type StateMemory,
+  type StateView,
+} from '../definitions/expressions/stateParts.ts';
+import type { StatefulCondition, StatefulValue } from './tradingRules.ts';
 
 /** The rows on which a condition over state was evaluated, and its answers: one bit per row. */
 export interface RecordedCondition {
@@ -63,7 +70,7 @@ class Binder implements StatefulParts {
       const { values } = this.#evaluated.value(slot);
       return (row) => values[row];
     }
-    return statefulValue(node, this);
+    return (runnableValueKind(node).overState ?? neverOverState(node)).read(node, this);
   }
 
   truth(node: RunnableCondition): ReadTruth {
@@ -72,7 +79,7 @@ class Binder implements StatefulParts {
       const { isTrue, isUnknown } = this.#evaluated.condition(slot);
       return (row) => (hasBit(isTrue, row) ? 1 : hasBit(isUnknown, row) ? 2 : 0);
     }
-    const read = statefulCondition(node, this);
+    const read = (conditionKind(node).overState ?? neverOverState(node)).read(node, this);
     const recorded = this.#recorded;
     if (recorded === null) return read;
     const words = wordCount(this.#evaluated.market.base.length);
@@ -115,4 +122,9 @@ class Binder implements StatefulParts {
     });
     return (memory) => memory[index] as M;
   }
+}
+
+/** Kinds without a state node below them are columns; validation rejects an indicator over state. */
+function neverOverState({ kind }: { readonly kind: string }): never {
+  throw new Error(`A ${kind} node was bound as an expression over state.`);
 }

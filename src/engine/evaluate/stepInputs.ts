@@ -1,5 +1,6 @@
 // What the steps of a plan are computed from: the columns of other steps, bars, and the store that keeps columns.
 import type { Bars } from '../bars/bars.ts';
+import type { OperandColumns } from '../definitions/expressions/planSteps.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
 import type { ColumnStore } from './columnStore.ts';
@@ -35,4 +36,15 @@ export function operandOf(slot: Slot, step: Step, inputs: StepInputs): ValueColu
   const length = inputs.barsOf(step).length;
   const isMissing = number !== number;
   return { values: new Float64Array(length).fill(number), firstValid: isMissing ? length : 0, hasHoles: false };
+}
+
+/** The operands of a step whose operation belongs to one kind. */
+export function operandsOf(step: Step, inputs: StepInputs): OperandColumns {
+  const bars = inputs.barsOf(step);
+  return {
+    values: (operand) => operandOf(step.inputs[operand], step, inputs).values,
+    truths: (operand) => inputs.condition(step.inputs[operand]),
+    times: bars.time,
+    rows: bars.length,
+  };
 }

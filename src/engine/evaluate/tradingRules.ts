@@ -1,8 +1,11 @@
 // The rules that a run trades by, bound to columns: the interface between evaluation and simulation.
+import type { StateMemory, StateView } from '../definitions/expressions/stateParts.ts';
 import type { ExitSizeName } from '../definitions/sizing/exitSizes.ts';
 import type { DistanceLevel, Level, StopLevel, TriggerLevel } from '../definitions/levels/levelModes.ts';
 import type { SizingModeName } from '../definitions/sizing/sizingModes.ts';
 import type { STATE_FIELDS, STOP_UPDATES } from '../definitions/words.ts';
+
+export type { StateMemory, StateView } from '../definitions/expressions/stateParts.ts';
 
 export type StateField = (typeof STATE_FIELDS)[number];
 
@@ -23,20 +26,6 @@ export const POSITION_STATE_FIELDS = [
   'position_stop_price',
 ] as const satisfies readonly StateField[];
 export type PositionStateField = (typeof POSITION_STATE_FIELDS)[number];
-
-/**
- * Position and account state before the orders of this bar, as semantics §1.10 defines it for the rule; NaN: missing.
- */
-export interface StateView {
-  /** `field` is an index into STATE_FIELDS. */
-  read(field: number): number;
-}
-
-/**
- * The memories of a rule's history nodes over state (rings, counters): one list per entry rule, one per open position
- * in exits.
- */
-export type StateMemory = readonly object[];
 
 /**
  * A condition or value that reads position or account state, evaluated inside the loop. Its history is recorded at

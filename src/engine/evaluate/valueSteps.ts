@@ -1,16 +1,14 @@
 // Steps that give a value per bar: how the column of each is computed.
-import type { Bars } from '../bars/bars.ts';
-import { localTimes } from '../bars/timeZones.ts';
+import { runnableValueKind } from '../definitions/expressions/expressionRegistry.ts';
 import { applyMath } from '../kernels/arithmetic.ts';
 import { inspect, type ValueColumn } from '../kernels/column.ts';
-import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } from '../kernels/history.ts';
+import { gather, shiftValues } from '../kernels/history.ts';
 import type { ValueStep } from '../plan/plan.ts';
-import { timeField } from './clock.ts';
 import { fieldColumn } from './fieldColumns.ts';
 import { patternColumn } from './patternColumns.ts';
 import { overPresent } from './presentRows.ts';
-import { rollingKernel } from './rollingKernel.ts';
-import { operandOf, type StepInputs } from './stepInputs.ts';
+import { rollingKernel } from '../definitions/expressions/rollingKernel.ts';
+import { operandOf, operandsOf, type StepInputs } from './stepInputs.ts';
 
 /**
  * Computes the column of a value step: one number per bar of the step's frame, NaN where it is missing.
@@ -58,51 +56,12 @@ export function valueColumn(step: ValueStep, columns: StepInputs): ValueColumn {
       gather(columns.value(inputs[0]).values, columns.rowsOf(step), out);
       return inspect(out);
     }
-    case 'if':
-    case 'bars_since':
-    case 'value_when':
-    case 'capture':
-    case 'pivot':
-    case 'time':
-      return historyColumn(step, bars, columns);
-  }
-}
-
-function historyColumn(
-  step: ValueStep & { op: 'if' | 'bars_since' | 'value_when' | 'capture' | 'pivot' | 'time' },
-  bars: Bars,
-  columns: StepInputs,
-): ValueColumn {
-  const out = columns.store.allocate(bars.length);
-  const [first, second, third] = step.inputs;
-  switch (step.op) {
-    case 'if':
-      choose(
-        columns.condition(first),
-        operandOf(second, step, columns).values,
-        operandOf(third, step, columns).values,
-        out,
-      );
-      break;
-    case 'bars_since':
-      barsSince(columns.condition(first), out);
-      break;
-    case 'value_when':
-      valueWhen(operandOf(first, step, columns).values, columns.condition(second), step.occurrence, out);
-      break;
-    case 'capture':
-      capture(operandOf(first, step, columns).values, columns.condition(second), out);
-      break;
-    case 'pivot':
-      pivot(columns.value(first).values, step.pivotKind, step.left, step.right, step.occurrence, out);
-      break;
-    case 'time': {
-      const local = localTimes(bars.time, step.timezone);
-      for (let row = 0; row < out.length; row++) out[row] = timeField(local[row], step.field);
-      break;
+    default: {
+      const out = columns.store.allocate(n);
+      runnableValueKind({ kind: step.op }).operation!.column(step, operandsOf(step, columns), out);
+      return inspect(out);
     }
   }
-  return inspect(out);
 }
 
 /** One call computes every output. The other outputs go to the store, where their own steps find them. */

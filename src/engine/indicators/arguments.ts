@@ -151,3 +151,8 @@ export function resolveTalibArgs(
   });
   return { args: Object.fromEntries(args), issues: resolved.issues };
 }
+
+/** The inputs of an indicator that are expressions; the others are columns of the bars. */
+const SERIES_INPUTS: ReadonlySet<string> = new Set(['source', 'source2', 'periods']);
+export const seriesInputsOf = (definition: { readonly inputs: readonly string[] }): readonly string[] =>
+  definition.inputs.filter((input) => SERIES_INPUTS.has(input));

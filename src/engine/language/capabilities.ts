@@ -8,13 +8,14 @@ import { AMBIGUITY_RESOLUTIONS, FALLBACK_CHOICES, ORDER_ROLES, ORDER_TIMINGS } f
 import { EXIT_SIZES } from '../definitions/sizing/exitSizes.ts';
 import { SIZING_MODES } from '../definitions/sizing/sizingModes.ts';
 import { SLIPPAGE_KINDS } from '../definitions/slippage/slippageKinds.ts';
-import { seriesInputsOf } from './canonical/canonicalizer.ts';
-import { capabilityOf, fieldOf, fieldsOf, NAMES, numberPaths, refKind } from './fieldCapabilities.ts';
+import { seriesInputsOf } from '../indicators/arguments.ts';
+import { NAMES } from '../definitions/expressionMembers.ts';
+import { capabilityOf, fieldOf, fieldsOf, numberPaths, refKind } from './fieldCapabilities.ts';
 import type { FieldCapability } from './fieldCapabilities.ts';
 import { GRAPH_EDITORS } from './grammar/graph.ts';
 import { ISSUE_CODES, SEVERITIES, severityOf } from '../definitions/issueCodes.ts';
-import { KIND_DESCRIPTIONS } from './grammar/kinds.ts';
-import { MEMBER_CONSTRAINTS, REQUIRED_WHEN } from './grammar/memberConstraints.ts';
+import { CONDITION_DEFINITIONS, KINDS_OF_STATE, writtenKind } from '../definitions/expressions/expressionRegistry.ts';
+import { MEMBER_CONSTRAINTS } from './grammar/memberConstraints.ts';
 import {
   AST_SHAPE,
   EXPRESSION_SHAPES,
@@ -53,26 +54,30 @@ export function describeCapabilities() {
   return CAPABILITIES;
 }
 
-/** `and` and `or` are aliases of `all` and `any`. */
-const isNoAlias = ([kind]: readonly [string, unknown]): boolean => kind !== 'and' && kind !== 'or';
-
 function nodesOf(shapes: typeof NODE_SHAPES): NodeCapability[] {
   return (['value', 'condition'] as const).flatMap((type) =>
-    [...shapes[type]].filter(isNoAlias).map(([kind, shape]): NodeCapability => ({
-      kind,
-      output: type === 'value' ? ('number' as const) : ('bool' as const),
-      description: KIND_DESCRIPTIONS[kind],
-      inputs: [...shape.fields.values()]
-        .flatMap(inputOf)
-        .map((input) => (kind === 'indicator' ? { ...input, notOver: ['state'] } : input)),
-      fields: [...shape.fields.values()]
-        .filter(({ name }) => !NAMES.has(name) && name !== 'kind')
-        .filter((field) => inputOf(field).length === 0)
-        .map((field) => {
-          const requiredWhen = REQUIRED_WHEN[`${kind}.${field.name}`];
-          return requiredWhen === undefined ? fieldOf(field) : { ...fieldOf(field), requiredWhen };
-        }),
-    })),
+    [...shapes[type]].flatMap(([kind, shape]): NodeCapability[] => {
+      const { aliases = {}, description, isNeverOverState, requiredWhen = {} } = writtenKind({ kind });
+      if (Object.hasOwn(aliases, kind)) return [];
+      return [
+        {
+          kind,
+          output: type === 'value' ? ('number' as const) : ('bool' as const),
+          description,
+          inputs: [...shape.fields.values()]
+            .flatMap(inputOf)
+            .map((input) => (isNeverOverState ? { ...input, notOver: KINDS_OF_STATE } : input)),
+          fields: [...shape.fields.values()]
+            .filter(({ name }) => !NAMES.has(name) && name !== 'kind')
+            .filter((field) => inputOf(field).length === 0)
+            .map((field) =>
+              Object.hasOwn(requiredWhen, field.name)
+                ? { ...fieldOf(field), requiredWhen: requiredWhen[field.name] }
+                : fieldOf(field),
+            ),
+        },
+      ];
+    }),
   );
 }
 
@@ -181,7 +186,7 @@ const CAPABILITIES = {
   operators: {
     compare: words.COMPARE_OPS,
     cross: words.CROSS_OPS,
-    logic: ['all', 'any', 'not'],
+    logic: CONDITION_DEFINITIONS.flatMap(({ joins }) => (joins === undefined ? [] : [joins.by])),
     math: words.MATH_OPS.map((op) => ({
       op,
       minArgs: MATH_FUNCTIONS[op].minArgs,

@@ -1,4 +1,5 @@
 // What capabilities say of a single member of a node or section, read from its shape.
+import { NAMES } from '../definitions/expressionMembers.ts';
 import { MEMBER_NOTES } from './grammar/memberConstraints.ts';
 import type { ExpressionType, Field, ObjectShape, Shape } from './grammar/shapes.ts';
 
@@ -37,8 +38,6 @@ export interface FieldCapability {
 }
 
 export const refKind = (of: ExpressionType): 'number_ref' | 'bool_ref' => (of === 'value' ? 'number_ref' : 'bool_ref');
-/** Members that every object may have, listed once. */
-export const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
 
 /** What capabilities say of the fields of an object, without those that every object may have. */
 export function fieldsOf(shape: ObjectShape): FieldCapability[] {

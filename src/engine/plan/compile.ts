@@ -1,13 +1,16 @@
 // Compiling a runnable strategy to a Plan: stateless expressions become columns, those over state stay for the loop.
+import { conditionKind, joinOf, runnableValueKind } from '../definitions/expressions/expressionRegistry.ts';
+import type { ValueChild } from '../definitions/expressions/places.ts';
 import type {
   RunnableCondition,
   RunnableEntry,
   RunnableExit,
   RunnableExpression,
+  RunnableNodes,
   RunnableStrategy,
   RunnableValue,
 } from '../language/grammar/ast.ts';
-import { textOf } from '../language/grammar/kinds.ts';
+import { textOf } from '../language/grammar/nodeTexts.ts';
 import { isCondition } from '../language/grammar/shapes.ts';
 import { childrenOf, childSlots } from '../language/grammar/visit.ts';
 import { distanceLevel, stopLevel, triggerLevel, type WrittenLevel } from '../language/grammar/writtenLevels.ts';
@@ -167,10 +170,14 @@ class StrategyCompiler {
   }
 
   #atr(period: number): Slot {
-    return this.#expressions.value(
-      { kind: 'indicator', indicator: 'atr', args: { length: period }, output: 'value', offset: 0 },
-      this.#builder.base,
-    );
+    const atr: RunnableNodes['indicator'] = {
+      kind: 'indicator',
+      indicator: 'atr',
+      args: { length: period },
+      output: 'value',
+      offset: 0,
+    };
+    return this.#expressions.value(atr, this.#builder.base);
   }
 
   #risk(): PlannedRisk {
@@ -200,9 +207,10 @@ class StrategyCompiler {
     isConjunct: boolean,
   ): void {
     const isStateful = this.#stateReaders.has(node);
-    const side = (value: RunnableValue): Slot | null =>
+    const side = (value: ValueChild): Slot | null =>
       isStateful ? null : this.#expressions.valueOn(value, this.#builder.base);
-    const hasSides = node.kind === 'compare' || node.kind === 'cross' || node.kind === 'near';
+    const kind = conditionKind(node);
+    const sides = kind.sides?.of(node);
     const index = this.#conditions.length;
     if (index >= MAX_CONDITION_NODES) return;
     const path = this.#options.pointerOf(node);
@@ -217,15 +225,14 @@ class StrategyCompiler {
       isConjunct,
       slot: isStateful ? null : this.#expressions.condition(node, this.#builder.base),
       expression: node,
-      left: hasSides ? side(node.left) : null,
-      right: hasSides ? side(node.right) : null,
+      left: sides === undefined ? null : side(sides.left),
+      right: sides === undefined ? null : side(sides.right),
     });
     for (const child of childSlots(node)) {
       const { expression } = child;
       if (isCondition(expression)) this.#recordCondition(expression, role, ruleIndex, index, isConjunct && isAll(node));
       else {
-        // The source of `rising` and `falling` has bars of its own; reading it on base bars would take another step.
-        if (node.kind !== 'rising' && node.kind !== 'falling') this.#recordCompared(expression);
+        if (kind.hasOwnBars !== true) this.#recordCompared(expression);
         this.#recordNamed(expression, new Set());
       }
     }
@@ -234,7 +241,7 @@ class StrategyCompiler {
 
   /** What a condition reads, by its text: authors need not name every node to see its values. */
   #recordCompared(node: RunnableExpression): void {
-    const isShown = node.id === undefined && node.kind !== 'const' && !this.#stateReaders.has(node);
+    const isShown = node.id === undefined && !isConstant(node) && !this.#stateReaders.has(node);
     if (!isShown || this.#compared.size >= MAX_COMPARED) return;
     const text = this.#textOf(node);
     if (!this.#compared.has(text))
@@ -260,6 +267,9 @@ const MAX_CONDITION_NODES = 1024;
 /** More values than a reader looks at on one bar. */
 const MAX_COMPARED = 32;
 
-const isAll = (node: RunnableCondition) => node.kind === 'all';
+/** Whether a node is a number, which is the same on every bar. */
+const isConstant = (node: RunnableExpression): boolean =>
+  !isCondition(node) && runnableValueKind(node).constant !== undefined;
+const isAll = (node: RunnableCondition): boolean => joinOf(node) === 'all';
 const flattenAll = (node: RunnableCondition): RunnableCondition[] =>
-  isAll(node) ? node.items.flatMap(flattenAll) : [node];
+  isAll(node) ? (childrenOf(node) as RunnableCondition[]).flatMap(flattenAll) : [node];

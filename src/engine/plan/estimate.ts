@@ -1,7 +1,6 @@
 // Estimates of a plan's time, which the queue charges, and of its memory, which the pool admits runs by.
 import { MIN_RANKED_PERIOD } from '../kernels/rankedValues.ts';
-import { NS_PER_BAR } from '../language/grammar/kinds.ts';
-import { rollingReach } from '../definitions/words.ts';
+import { conditionKindIfAny, runnableKind } from '../definitions/expressions/expressionRegistry.ts';
 import type { RunnableExpression } from '../language/grammar/ast.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { childrenOf } from '../language/grammar/visit.ts';
@@ -53,6 +52,8 @@ const SCANNED_NS = 1.2;
 /** Ranks in a window: one value of a short one, and a row of a long one (kernels/rankedValues.ts). */
 const SHIFTED_NS = 0.2;
 const RANKED_NS = 250;
+/** One bit of a comparison. */
+const COMPARED_NS = nsOfKind('compare');
 const RANKS: ReadonlySet<string> = new Set(['median', 'quantile', 'percentile_rank']);
 /** An expression over state is evaluated in the loop: about five times a column's row. */
 const STATEFUL_NS = 20;
@@ -161,6 +162,11 @@ function scratchBytes(step: Step): number {
   return VALUE_BYTES * (SCRATCH_COLUMNS + step.inputs.length + outputs);
 }
 
+/** What a node of a kind takes. */
+function nsOfKind(kind: string): number {
+  return runnableKind({ kind }).nsPerBar;
+}
+
 function nsOf(step: Step): number {
   return step.type === 'value' ? valueNs(step) : conditionNs(step);
 }
@@ -173,40 +179,29 @@ function valueNs(step: ValueStep): number {
     case 'field':
       return 1;
     case 'indicator':
-      return (
-        NS_PER_BAR.indicator * step.definition.outputs.length + SCANNED_NS * scannedRows(step.definition, step.args)
-      );
+      return nsOfKind(step.op) * step.definition.outputs.length + SCANNED_NS * scannedRows(step.definition, step.args);
     case 'rolling':
-      if (step.rolling === 'slope') return NS_PER_BAR.rolling + SCANNED_NS * step.period;
-      if (!RANKS.has(step.rolling)) return NS_PER_BAR.rolling;
-      return step.period < MIN_RANKED_PERIOD ? NS_PER_BAR.rolling + SHIFTED_NS * step.period : RANKED_NS;
+      if (step.rolling === 'slope') return nsOfKind(step.op) + SCANNED_NS * step.period;
+      if (!RANKS.has(step.rolling)) return nsOfKind(step.op);
+      return step.period < MIN_RANKED_PERIOD ? nsOfKind(step.op) + SHIFTED_NS * step.period : RANKED_NS;
     case 'align':
       return 2;
-    case 'pattern':
-    case 'math':
-    case 'shift':
-    case 'if':
-    case 'bars_since':
-    case 'value_when':
-    case 'capture':
-    case 'pivot':
-    case 'time':
-      return NS_PER_BAR[step.op];
+    // Operations with the name of a kind.
+    default:
+      return nsOfKind(step.op);
   }
 }
 
 function conditionNs(step: ConditionStep): number {
   switch (step.op) {
-    case 'sequence':
-      return NS_PER_BAR.sequence * step.steps.length;
     case 'within':
-      return NS_PER_BAR.compare * (1 + Math.log2(step.window));
-    case 'rolling_window':
-    case 'state_machine':
+      return COMPARED_NS * (1 + Math.log2(step.window));
     case 'time_window':
-      return NS_PER_BAR[step.op];
-    default:
-      return NS_PER_BAR.compare * Math.max(1, step.inputs.length);
+      return nsOfKind(step.op);
+    default: {
+      const own = conditionKindIfAny({ kind: step.op })?.operation;
+      return own == null ? COMPARED_NS * Math.max(1, step.inputs.length) : nsOfKind(step.op) * own.parts(step);
+    }
   }
 }
 
@@ -231,7 +226,7 @@ function stateEstimate(
     ns += STATEFUL_NS;
     // Where it was evaluated, where it was true, where unknown.
     bytesPerBar += 3 / 8;
-    windows.push({ length: windowOf(expression), memories });
+    windows.push({ length: runnableKind(expression).overState?.keeps(expression) ?? 1, memories });
     for (const child of childrenOf(expression)) count(child, slots, memories);
   };
   const ofPositions = MEMORIES_PER_POSITION * maxConcurrentPositions;
@@ -250,27 +245,4 @@ function stateEstimate(
   ofValue(plan.risk.stop?.price ?? null, ofPositions);
   for (const { price } of plan.risk.targets) ofValue(price, ofPositions);
   return { ns, bytesPerBar, windows };
-}
-
-/** How many values an expression over state keeps (evaluate/statefulValues.ts, statefulConditions.ts). */
-function windowOf(expression: RunnableExpression): number {
-  switch (expression.kind) {
-    case 'state':
-    case 'shift':
-      return expression.offset + 1;
-    case 'percent_change':
-    case 'rising':
-    case 'falling':
-      return expression.bars + 1;
-    case 'rolling':
-      return rollingReach(expression.op, expression.period) + expression.offset;
-    case 'value_when':
-      return expression.occurrence + 1;
-    case 'rolling_window':
-      return expression.mode === 'streak' ? Math.max(1, Math.ceil(expression.value ?? 1)) : expression.window;
-    case 'cross':
-      return expression.within + 3;
-    default:
-      return 1;
-  }
 }

@@ -1,5 +1,5 @@
 // Explain: a plan as text, the way a database explains a query.
-import { textOf } from '../language/grammar/kinds.ts';
+import { textOf } from '../language/grammar/nodeTexts.ts';
 import { frameText, operationKey, sameFrame, seriesOf } from './builder.ts';
 import { estimatePlan, estimateText, patternsAsBits } from './estimate.ts';
 import type { Frame, Plan, PlannedCondition, Slot, Step } from './plan.ts';

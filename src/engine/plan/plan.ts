@@ -1,80 +1,25 @@
 // A Plan: the column steps of a strategy in dependency order, and the ones its rules read.
-import type { CompareOp } from '../definitions/words.ts';
-import type { StoredTimeframe } from '../bars/bars.ts';
-import type { MathOp } from '../kernels/arithmetic.ts';
-import type { RollingWindowMode } from '../kernels/rollingCounts.ts';
-import type { Args, IndicatorDefinition } from '../indicators/definition.ts';
-import type { RunnableCondition, RunnableKind, RunnableNodes, RunnableValue } from '../language/grammar/ast.ts';
-import type { PatternDefinition } from '../patterns/patternDefinition.ts';
+import type { CONDITION_DEFINITIONS, VALUE_DEFINITIONS } from '../definitions/expressions/expressionRegistry.ts';
+import type {
+  Frame,
+  SharedConditionOperation,
+  SharedValueOperation,
+  Slot,
+} from '../definitions/expressions/planSteps.ts';
+import type { RunnableCondition, RunnableKind, RunnableValue } from '../language/grammar/ast.ts';
 
-/** The index of a step and of its column. */
-export type Slot = number;
+export type { Frame, Slot } from '../definitions/expressions/planSteps.ts';
 
-/** The bars that a column belongs to: one value per bar. */
-export interface Frame {
-  /** null: the run's own instrument, so that one plan serves every instrument that the strategy does not name. */
-  readonly symbol: string | null;
-  readonly timeframe: StoredTimeframe;
+/** The operations that belong to one kind: each takes its own parameters. */
+type OwnOperation<D> = D extends {
+  readonly operation: { column(operation: infer O, ...rest: never): unknown };
 }
-
-type MarketField = RunnableNodes['market']['field'];
-type RollingOp = RunnableNodes['rolling']['op'];
-/** Weekdays, hours and dates, without the time zone they are read in. */
-export type ClockWindow = Pick<RunnableNodes['time_window'], 'kind' | 'weekdays' | 'between' | 'dates'>;
-
+  ? O
+  : never;
 /** The operation of a value step. Its operands are the `inputs` of the step, in order. */
-export type ValueOperation =
-  | { readonly op: 'const'; readonly value: number }
-  | { readonly op: 'field'; readonly field: MarketField | 'time' }
-  | { readonly op: 'series'; readonly name: string }
-  | {
-      readonly op: 'indicator';
-      readonly definition: IndicatorDefinition;
-      readonly args: Args;
-      readonly output: number;
-      readonly call: string;
-    }
-  | { readonly op: 'pattern'; readonly definition: PatternDefinition; readonly args: Args }
-  | { readonly op: 'math'; readonly math: MathOp }
-  | { readonly op: 'rolling'; readonly rolling: RollingOp; readonly period: number; readonly quantile: number }
-  | { readonly op: 'shift'; readonly by: number }
-  | { readonly op: 'align'; readonly from: Frame }
-  | { readonly op: 'if' }
-  | { readonly op: 'bars_since' }
-  | { readonly op: 'value_when'; readonly occurrence: number }
-  | { readonly op: 'capture' }
-  | {
-      readonly op: 'pivot';
-      readonly pivotKind: 'high' | 'low';
-      readonly left: number;
-      readonly right: number;
-      readonly occurrence: number;
-    }
-  | { readonly op: 'time'; readonly field: RunnableNodes['time']['field']; readonly timezone: string };
-
+export type ValueOperation = SharedValueOperation | OwnOperation<(typeof VALUE_DEFINITIONS)[number]>;
 /** The operation of a condition step. */
-export type ConditionOperation =
-  | { readonly op: 'compare'; readonly compare: CompareOp; readonly tolerance: number }
-  | { readonly op: 'cross'; readonly direction: 'up' | 'down' | 'any' }
-  | { readonly op: 'moving'; readonly direction: 'rising' | 'falling'; readonly bars: number }
-  | { readonly op: 'pattern_side'; readonly side: 'bullish' | 'bearish' | 'any' }
-  | { readonly op: 'within'; readonly window: number }
-  | { readonly op: 'all' }
-  | { readonly op: 'any' }
-  | { readonly op: 'not' }
-  | { readonly op: 'align_condition'; readonly from: Frame }
-  | { readonly op: 'time_window'; readonly window: ClockWindow; readonly timezone: string }
-  | {
-      readonly op: 'sequence';
-      readonly steps: readonly { readonly minBars: number; readonly maxBars: number | null }[];
-    }
-  | { readonly op: 'rolling_window'; readonly mode: RollingWindowMode; readonly window: number; readonly value: number }
-  | {
-      readonly op: 'state_machine';
-      readonly ttlBars: number | null;
-      readonly conflictPolicy: 'reset' | 'set' | 'hold';
-      readonly hasReset: boolean;
-    };
+export type ConditionOperation = SharedConditionOperation | OwnOperation<(typeof CONDITION_DEFINITIONS)[number]>;
 
 interface StepBase {
   readonly slot: Slot;

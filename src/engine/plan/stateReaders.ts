@@ -1,4 +1,5 @@
 // Which expressions read position or account state: those are evaluated in the loop, all others as columns before it.
+import { readsState } from '../definitions/expressions/expressionRegistry.ts';
 import type { RunnableExpression } from '../language/grammar/ast.ts';
 import { childrenOf } from '../language/grammar/visit.ts';
 
@@ -9,7 +10,7 @@ export class StateReaders {
   has(expression: RunnableExpression): boolean {
     const known = this.#known.get(expression);
     if (known !== undefined) return known;
-    const reads = expression.kind === 'state' || childrenOf(expression).some((child) => this.has(child));
+    const reads = readsState(expression) || childrenOf(expression).some((child) => this.has(child));
     this.#known.set(expression, reads);
     return reads;
   }

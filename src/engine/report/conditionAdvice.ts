@@ -1,4 +1,5 @@
 // Advice on a condition that was never true: what its two sides did, and what to change.
+import { conditionKind } from '../definitions/expressions/expressionRegistry.ts';
 import type { ConditionStats, SideStats } from './conditionStatistics.ts';
 
 /** Why a condition was never known: the reasons for missing values in docs/language.md. */
@@ -16,18 +17,13 @@ export function movements({ leftStats, rightStats }: ConditionStats): string {
 /** How to change a condition that was never true. */
 export function conditionAdvice({ kind, nodeId, leftStats, rightStats }: ConditionStats): string {
   const loosen = `Loosen ${nodeId} or take it out.`;
-  if (kind === 'session' || kind === 'time_window')
-    return `${loosen} It looks at when a bar opens, in its time zone; daily bars open at midnight UTC.`;
+  const { advice } = conditionKind({ kind });
+  if (advice?.always !== undefined) return `${loosen} ${advice.always}`;
   if (leftStats?.min == null || rightStats?.min == null) return loosen;
   const isFixed = ({ min, max }: SideStats): boolean => min === max;
   if (isFixed(leftStats) && isFixed(rightStats)) return 'Compare a value that changes.';
-  if (Math.max(leftStats.min, rightStats.min) <= Math.min(leftStats.max!, rightStats.max!)) {
-    if (kind !== 'compare') return loosen;
-    return (
-      'The ranges of the two sides overlap, so another threshold does not help: they never stand this way on the ' +
-      'same bar. Compare with an earlier bar (offset 1 on one side), or relate other values.'
-    );
-  }
+  if (Math.max(leftStats.min, rightStats.min) <= Math.min(leftStats.max!, rightStats.max!))
+    return advice?.ofOverlap ?? loosen;
   if (isFixed(rightStats)) return 'Move the right side into the range of the left.';
   if (isFixed(leftStats)) return 'Move the left side into the range of the right.';
   return 'These ranges do not meet. Compare values of the same scale.';

@@ -1,4 +1,5 @@
 // Bits of conditions: on which rows each was true or unknown, and on which it alone kept its rule from being true.
+import { joinOf } from '../definitions/expressions/expressionRegistry.ts';
 import { newWords } from '../kernels/sharedBuffer.ts';
 import { countBits, wordCount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
@@ -47,7 +48,7 @@ export function conditionBits(
 }
 
 /** Whether a node is a leaf conjunct: the rule needs it to be true, and it is not itself an `all`. */
-const isLeafConjunct = ({ node }: ConditionBits): boolean => node.isConjunct && node.kind !== 'all';
+const isLeafConjunct = ({ node }: ConditionBits): boolean => node.isConjunct && joinOf(node) !== 'all';
 
 /** The leaf conjuncts of one entry or exit. */
 export const conjunctsOf = (bits: readonly ConditionBits[], kind: 'entry' | 'exit', index: number): ConditionBits[] =>

@@ -1,4 +1,5 @@
 // The diagnosis: why a strategy did what it did, the most useful reason first.
+import { conditionKind } from '../definitions/expressions/expressionRegistry.ts';
 import { policyInForce } from '../config.ts';
 import { EXIT_REASONS, exitReasonOf } from '../definitions/exitReasons/exitReasons.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -150,9 +151,7 @@ function neverSignaled(
     const message =
       `${a.node.text} was true on ${statsOf(a).trueCount} bars and ${b.node.text} on ${statsOf(b).trueCount}, but ` +
       'never both at once.';
-    const way = ['cross', 'pattern'].includes(statsOf(b).kind)
-      ? 'give it "within"'
-      : 'put it into a rolling_window with mode "any"';
+    const way = conditionKind(statsOf(b)).laterBy ?? 'put it into a rolling_window with mode "any"';
     const suggestion = `Loosen one of them, or let ${b.node.nodeId} count when it was true some bars before: ${way}.`;
     return [error('NEVER_TOGETHER', a.node, message, suggestion)];
   }

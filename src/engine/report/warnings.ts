@@ -4,7 +4,8 @@ import { contradictionsIn } from '../bars/contradictions.ts';
 import type { RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
 import type { ValidationIssue } from '../language/issues/issues.ts';
 import type { CONFIG_WARNING_CODES } from '../definitions/issueCodes.ts';
-import { HOURS_OF_DAILY_BARS, INTRADAY_FIELDS } from '../language/check/expressionChecks.ts';
+import { runnableKind } from '../definitions/expressions/expressionRegistry.ts';
+import { HOURS_OF_DAILY_BARS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
 import { isFreeSlippage, policyInForce, type ResolvedConfig } from '../config.ts';
 import { rejectionAdvice } from './rejections.ts';
@@ -100,8 +101,7 @@ function findHours(strategy: RunnableStrategy): boolean {
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (seen.has(node)) continue;
     seen.add(node);
-    if (node.kind === 'session' || (node.kind === 'time_window' && node.between !== undefined)) return true;
-    if (node.kind === 'time' && INTRADAY_FIELDS.has(node.field)) return true;
+    if (runnableKind(node).readsHours?.(node) === true) return true;
     for (const child of childrenOf(node)) stack.push(child);
   }
   return false;

@@ -1,6 +1,6 @@
 // The fields of a wall clock and windows of time, on dates known from the calendar.
 import { describe, expect, it } from 'vitest';
-import { timeField, timeWindow } from '../../../src/engine/evaluate/clock.ts';
+import { timeField, timeWindow } from '../../../src/engine/definitions/expressions/clock.ts';
 import { hasBit } from '../../../src/engine/kernels/bits.ts';
 
 const time = (text: string): number => Date.parse(`${text}Z`);

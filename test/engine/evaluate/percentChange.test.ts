@@ -7,7 +7,7 @@ import { EvaluatedPlan } from '../../../src/engine/evaluate/evaluatePlan.ts';
 import { bindCondition } from '../../../src/engine/evaluate/stateful.ts';
 import { hasBit } from '../../../src/engine/kernels/bits.ts';
 import { STATE_FIELDS, type StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
-import { textOf } from '../../../src/engine/language/grammar/kinds.ts';
+import { textOf } from '../../../src/engine/language/grammar/nodeTexts.ts';
 import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
 import { describeCapabilities } from '../../../src/engine/language/capabilities.ts';
 import { prepareStrategy } from '../../../src/engine/language/prepare/prepare.ts';

@@ -8,7 +8,7 @@ import type { SeriesName } from '../../language/canonical/foreignSeries.ts';
 import { hasSlots, ParamValueNeeded, SlottedText } from '../../language/canonical/paramSlots.ts';
 import { prepareWithSlots, type PrepareContext, type SlottedStrategy } from '../../language/prepare/prepare.ts';
 import type { RunnableExpression, Settings, StrategyAst } from '../../language/grammar/ast.ts';
-import { shortened, wholeTextOf } from '../../language/grammar/kinds.ts';
+import { shortened, wholeTextOf } from '../../language/grammar/nodeTexts.ts';
 import { operationKey, stepKey } from '../../plan/builder.ts';
 import { compilePlan } from '../../plan/compile.ts';
 import type { NamedNode, Plan, Step } from '../../plan/plan.ts';

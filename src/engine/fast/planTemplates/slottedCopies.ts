@@ -1,6 +1,6 @@
 // Slotted copies: plain objects, lists and maps with param slots somewhere in them, copied with numbers in their place.
 // What has no slot in it is shared by all copies, and so are the definitions of indicators and patterns.
-import { shortened } from '../../language/grammar/kinds.ts';
+import { shortened } from '../../language/grammar/nodeTexts.ts';
 import { hasSlots, ParamSlot, SlottedText } from '../../language/canonical/paramSlots.ts';
 import { soleSlotOf, type KeptByNumber, type SoleSlot } from './keptByNumber.ts';
 

@@ -1,11 +1,11 @@
 // The canonicalizer: rewrites the expressions and sections of one strategy, one spelling for every meaning.
-import { findIndicator } from '../../indicators/registry.ts';
-import { MAX_SCANNED_LENGTH } from '../../indicators/arguments.ts';
+import type { Rewriter } from '../../definitions/expressions/expressionDefinition.ts';
+import { writtenKind } from '../../definitions/expressions/expressionRegistry.ts';
+import { NAMES } from '../../definitions/expressionMembers.ts';
+import type { IssueCode } from '../../definitions/issueCodes.ts';
 import type { ArgDefinition } from '../../indicators/definition.ts';
-import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { Expression } from '../grammar/ast.ts';
 import { ANY_NUMBER, expressionShapeOf, isParamRef, type ObjectShape, type Shape } from '../grammar/shapes.ts';
-import { canonicalField, isTooLongSlope } from '../../definitions/words.ts';
 import { childrenOf } from '../grammar/visit.ts';
 import { ParamReferences, type ParamOptions } from './paramReferences.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
@@ -20,22 +20,11 @@ interface CanonicalOptions extends ParamOptions {
   readonly sources?: Map<object, object>;
 }
 
-const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
-/** The inputs of an indicator that are expressions; the others are columns of the bars. */
-const SERIES_INPUTS: ReadonlySet<string> = new Set(['source', 'source2', 'periods']);
-/**
- * Kinds whose `offset` counts the bars they run on: a shift by base bars can be added to it when those are base bars.
- */
-const OFFSET_KINDS: ReadonlySet<string> = new Set(['market', 'indicator', 'series', 'rolling', 'state']);
-
-export const seriesInputsOf = (definition: { readonly inputs: readonly string[] }): readonly string[] =>
-  definition.inputs.filter((input) => SERIES_INPUTS.has(input));
-
 /**
  * Rewrites the expressions and sections of one strategy without errors. A node that is used repeatedly is rewritten
  * once.
  */
-export class Canonicalizer {
+export class Canonicalizer implements Rewriter {
   readonly #options: CanonicalOptions;
   readonly #params: ParamReferences;
   /**
@@ -49,6 +38,10 @@ export class Canonicalizer {
   constructor(options: CanonicalOptions) {
     this.#options = options;
     this.#params = new ParamReferences(options);
+  }
+
+  get timezone(): string {
+    return this.#options.timezone;
   }
 
   expression(node: Expression): Expression {
@@ -75,49 +68,29 @@ export class Canonicalizer {
   }
 
   #rewrite(node: Members, isPlaced: boolean): Members {
-    switch (node.kind) {
-      case 'indicator':
-        return this.#indicator(node, isPlaced);
-      case 'pattern':
-        return this.#pattern(node);
-      case 'param':
-        return this.#param(node);
-      case 'shift':
-        return this.#shift(node, isPlaced);
-      case 'all':
-      case 'and':
-      case 'any':
-      case 'or':
-        return this.#junction(node, isPlaced);
-      default:
-        return this.#plain(node, isPlaced);
-    }
+    const { rewrite } = writtenKind(node);
+    return rewrite === null ? this.plain(node, isPlaced) : rewrite(node, isPlaced, this);
   }
 
-  #plain(node: Members, isPlaced: boolean): Members {
-    const kind = node.kind as string;
-    const shape = expressionShapeOf(kind)!;
+  plain(node: Members, isPlaced: boolean, derived?: Members): Members {
     const below = isPlaced || node.timeframe !== undefined || node.instrument !== undefined;
-    const made = this.#object(node, shape, node, [], below, this.#derivedDefaults(node));
-    if (kind === 'market') return { ...made, field: canonicalField(made.field as string) };
-    const { op, period } = made;
-    if (typeof period === 'number' && isTooLongSlope(op, period))
-      this.#options.onIssue?.(
-        node,
-        ['period'],
-        'OUT_OF_RANGE',
-        `The op slope takes a period of at most ${MAX_SCANNED_LENGTH}, not ${period}.`,
-      );
-    return made;
+    return this.#object(node, expressionShapeOf(node.kind)!, node, [], below, derived);
   }
 
-  /** The defaults that depend on more than the member itself; all others are in the grammar. */
-  #derivedDefaults({ kind, mode, window }: Members): Members | undefined {
-    if (kind === 'time_window') return { timezone: this.#options.timezone };
-    return kind === 'rolling_window' && mode === 'streak' ? { value: window } : undefined;
+  child(node: Members, isPlaced: boolean): Members {
+    return this.#expression(node, isPlaced);
   }
 
-  #names(node: Members): Record<string, unknown> {
+  member(node: Members, name: string): unknown {
+    const field = expressionShapeOf(node.kind)!.fields.get(name)!;
+    return this.#copy(node[name] ?? field.default, field.shape, node, [name], false);
+  }
+
+  report(node: Members, member: readonly string[], code: IssueCode, message: string): void {
+    this.#options.onIssue?.(node, member, code, message);
+  }
+
+  names(node: Members): Record<string, unknown> {
     const names: Record<string, unknown> = {};
     if (this.#options.keepNames) {
       for (const name of NAMES) if (node[name] !== undefined) names[name] = node[name];
@@ -133,7 +106,7 @@ export class Canonicalizer {
     isPlaced: boolean,
     derived?: Members,
   ): Record<string, unknown> {
-    const made = this.#names(value);
+    const made = this.names(value);
     for (const field of shape.fields.values()) {
       const { name } = field;
       if (NAMES.has(name)) continue;
@@ -184,14 +157,11 @@ export class Canonicalizer {
     );
   }
 
-  #param(node: Members): Members {
-    const { params } = this.#options;
-    if (params === null) return { ...this.#names(node), kind: 'param', name: node.name };
-    const value = this.#params.number(node.name as string, ANY_NUMBER, node, ['name']);
-    return { ...this.#names(node), kind: 'const', value };
+  paramNumber(name: string, node: Members, member: string): unknown {
+    return this.#options.params === null ? undefined : this.#params.number(name, ANY_NUMBER, node, [member]);
   }
 
-  #args(node: Members, definitions: readonly ArgDefinition[]): Record<string, unknown> {
+  args(node: Members, definitions: readonly ArgDefinition[]): Record<string, unknown> {
     const given = (node.args ?? {}) as Members;
     const args: Record<string, unknown> = {};
     for (const definition of definitions) {
@@ -203,68 +173,9 @@ export class Canonicalizer {
     return args;
   }
 
-  #indicator(node: Members, isPlaced: boolean): Members {
-    const definition = findIndicator(node.indicator as string)!;
-    const made: Record<string, unknown> = {
-      ...this.#names(node),
-      kind: 'indicator',
-      indicator: definition.id,
-      args: this.#args(node, definition.args),
-      output: node.output ?? definition.outputs[0].name,
-    };
-    const shape = expressionShapeOf('indicator')!;
-    if (node.timeframe !== undefined) made.timeframe = node.timeframe;
-    made.offset = this.#copy(node.offset ?? 0, shape.fields.get('offset')!.shape, node, ['offset'], false);
-    if (node.instrument !== undefined) made.instrument = { symbol: (node.instrument as Members).symbol };
-    const below = isPlaced || node.timeframe !== undefined || node.instrument !== undefined;
-    const inputs = seriesInputsOf(definition);
-    const given = (node.sources ?? (node.source === undefined ? [] : [node.source])) as Members[];
-    const sources = given.map((source) => this.#expression(source, below));
-    if (sources.length === 0 && inputs.length > 0) {
-      const named = (node.args as { source?: string } | undefined)?.source;
-      const byDefault = definition.args.find(({ name }) => name === 'source')?.default as string | undefined;
-      sources.push({ kind: 'market', field: canonicalField(named ?? byDefault ?? 'close'), offset: 0 });
-    }
-    if (inputs.length === 1) made.source = sources[0];
-    if (inputs.length > 1) made.sources = sources;
-    return made;
-  }
-
-  #pattern(node: Members): Members {
-    const definition = findPattern(node.name as string)!;
-    const made = this.#plain(node, false);
-    const { kind, side, timeframe, offset, within, instrument } = made;
-    return {
-      ...this.#names(node),
-      kind,
-      name: definition.id,
-      side,
-      args: this.#args(node, definition.args),
-      ...(timeframe === undefined ? {} : { timeframe }),
-      offset,
-      within,
-      ...(instrument === undefined ? {} : { instrument }),
-    };
-  }
-
-  /**
-   * A shift is added to a shift below it, or to the offset of a node that runs on base bars. A shift by 0 disappears.
-   */
-  #shift(node: Members, isPlaced: boolean): Members {
-    const made = this.#plain(node, isPlaced);
-    let { offset, source } = made as { offset: unknown; source: Members };
-    if (typeof offset !== 'number') return made;
-    if (source.kind === 'shift' && typeof source.offset === 'number') {
-      offset += source.offset;
-      source = source.source as Members;
-    }
-    if (offset === 0) return source;
-    const canFold = !isPlaced && OFFSET_KINDS.has(source.kind as string) && typeof source.offset === 'number';
-    if (!canFold || !this.#runsOnBase(source)) return { ...this.#names(node), kind: 'shift', offset, source };
-    const folded: Record<string, unknown> = { ...this.#names(node) };
-    for (const [name, value] of Object.entries(source)) if (!NAMES.has(name)) folded[name] = value;
-    folded.offset = (source.offset as number) + offset;
-    return folded;
+  canAddOffset(node: Members): boolean {
+    const kind = writtenKind(node);
+    return 'offsetCountsOwnBars' in kind && this.#runsOnBase(node);
   }
 
   /** Whether nothing in the node names a timeframe or instrument, so that it runs on base bars. */
@@ -277,21 +188,5 @@ export class Canonicalizer {
       childrenOf(node as unknown as Expression).every((child) => this.#runsOnBase(child as unknown as Members));
     this.#isBase.set(node, isBase);
     return isBase;
-  }
-
-  /**
-   * `and` and `or` become `all` and `any`, nested lists of the same kind without an id are flattened, a list of one
-   * item becomes the item.
-   */
-  #junction(node: Members, isPlaced: boolean): Members {
-    const kind = node.kind === 'and' || node.kind === 'all' ? 'all' : 'any';
-    const items: Members[] = [];
-    for (const item of node.items as Members[]) {
-      const made = this.#expression(item, isPlaced);
-      if (made.kind === kind && made.id === undefined) items.push(...(made.items as Members[]));
-      else items.push(made);
-    }
-    const names = this.#names(node);
-    return items.length === 1 && names.id === undefined ? items[0] : { ...names, kind, items };
   }
 }

@@ -1,5 +1,6 @@
 // Content: canonical expressions by their content, so that equal sub-trees have one key and a strategy has one hash.
 import { createHash } from 'node:crypto';
+import { VALUE_DEFINITIONS } from '../../definitions/expressions/expressionRegistry.ts';
 import type { Expression, Settings, StrategyAst } from '../grammar/ast.ts';
 import { canonicalize } from './canonical.ts';
 import { isExpression } from '../grammar/shapes.ts';
@@ -52,6 +53,11 @@ export function contentOf(canonical: StrategyAst): { text: string; index: Conten
   return { text: `${index.texts.join('\n')}\n${strategy}`, index };
 }
 
+/** How the texts of nodes begin that read the clock of the strategy. */
+const CLOCK_READERS = VALUE_DEFINITIONS.flatMap(({ schema, ...kind }) =>
+  'readsTimezone' in kind ? [`{"kind":${JSON.stringify(schema.shape.kind.value)},`] : [],
+);
+
 const hashes = new WeakMap<StrategyAst, Map<string, string>>();
 
 /**
@@ -69,7 +75,7 @@ export function strategyHash(ast: StrategyAst, settings: Settings): string {
   if (known !== undefined) return known;
   const { text, index } = contentOf(canonicalize(ast));
   // Time windows carry their zone; `time` fields read the strategy's.
-  const readsClock = index.texts.some((node) => node.startsWith('{"kind":"time",'));
+  const readsClock = index.texts.some((node) => CLOCK_READERS.some((start) => node.startsWith(start)));
   const timezone = readsClock ? (defaults?.timezone ?? 'UTC') : null;
   const hash = createHash('sha256').update(`svc.strategy/1\n${effective}\n${timezone}\n${text}`).digest('hex');
   const map = hashes.get(ast) ?? new Map<string, string>();

@@ -1,5 +1,6 @@
 // The series of other instruments that a payload names, needed before anything is compiled.
 import type { StoredTimeframe } from '../../bars/bars.ts';
+import { readsState } from '../../definitions/expressions/expressionRegistry.ts';
 import type { StrategyAst } from '../grammar/ast.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { visitObjects } from '../grammar/payloadObjects.ts';
@@ -14,7 +15,7 @@ export interface SeriesName {
 export function foreignSeries(ast: unknown, symbol: string, base: StoredTimeframe): SeriesName[] {
   const found = new Map<string, SeriesName>();
   visitInstruments(ast, (named, timeframe, kind) => {
-    if (named === symbol || kind === 'state') return;
+    if (named === symbol || readsState({ kind })) return;
     const series = { symbol: named, timeframe: timeframe ?? base };
     found.set(`${series.symbol} ${series.timeframe}`, series);
   });

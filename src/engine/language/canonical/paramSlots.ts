@@ -1,5 +1,7 @@
 // Param slots: what stands in a prepared strategy where the number of a param will, so that it can be planned once for
 // every value.
+import { writtenKind } from '../../definitions/expressions/expressionRegistry.ts';
+import { isExpression } from '../grammar/shapes.ts';
 
 /** Characters for private use, which no strategy that has slots may contain. */
 const OPEN = '\uE000';
@@ -111,8 +113,8 @@ export class ParamSlots {
   }
 }
 
-/** A change over 0 bars, and over a shift, is planned differently; a slope's period has a bound of its own. */
-function isForming({ kind, op }: { kind?: unknown; op?: unknown }, member: string | number | undefined): boolean {
+/** Whether the form depends on a member of an expression or section. */
+function isForming(owner: object, member: string | number | undefined): boolean {
   if (member === undefined || FORMING.has(member)) return true;
-  return kind === 'percent_change' || (kind === 'rolling' && op === 'slope' && member === 'period');
+  return isExpression(owner) && writtenKind(owner).isForming?.(owner, member) === true;
 }

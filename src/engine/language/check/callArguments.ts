@@ -1,7 +1,6 @@
 // The arguments of a call of an indicator or pattern, checked against its definition.
-import { argIssue } from '../../indicators/arguments.ts';
+import { argIssue, seriesInputsOf } from '../../indicators/arguments.ts';
 import type { ArgDefinition, IndicatorDefinition } from '../../indicators/definition.ts';
-import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
 import { MARKET_FIELDS } from '../../definitions/words.ts';

@@ -2,7 +2,7 @@
 import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator, INDICATORS } from '../../indicators/registry.ts';
 import { findPattern, PATTERNS, type PatternDefinition } from '../../patterns/patternRegistry.ts';
-import { seriesInputsOf } from '../canonical/canonicalizer.ts';
+import { seriesInputsOf } from '../../indicators/arguments.ts';
 import { synonymousIndicator } from '../hints/indicatorSynonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
 import { shown } from '../issues/displayNames.ts';

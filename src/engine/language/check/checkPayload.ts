@@ -284,5 +284,6 @@ class PayloadCheck {
 function newContentKeys(): KeyOf {
   const canonicalizer = new Canonicalizer({ keepNames: false, params: null, timezone: 'UTC' });
   const index = new ContentIndex();
-  return (expression) => index.keyOf(canonicalizer.expression(expression));
+  // The children of expressions are expressions.
+  return (child) => index.keyOf(canonicalizer.expression(child as Expression));
 }

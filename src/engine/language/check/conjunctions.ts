@@ -1,10 +1,13 @@
 // Conjunctions: what an entry or exit requires on one bar: contradictions, constant and redundant conditions.
 import type { Condition, Entry, Exit, Expression, Param } from '../grammar/ast.ts';
-import { CONDITION_ROLES } from '../grammar/kinds.ts';
+import { conditionKindIfAny, joinOf } from '../../definitions/expressions/expressionRegistry.ts';
+import { isWithin } from '../../definitions/expressions/intervals.ts';
+import type { ConditionChild } from '../../definitions/expressions/places.ts';
+import { ANY_RELATION } from '../../definitions/expressions/relations.ts';
 import { boundsOf, InferredRanges, constantTruth, type KeyOf } from './inferredRanges.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { ANY_RELATION, possibleRelations } from './priceOrder.ts';
-import { isWithin, Ranges } from './ranges.ts';
+import { possibleRelations } from './priceOrder.ts';
+import { Ranges } from './ranges.ts';
 import type { PointerOf } from './sectionChecks.ts';
 
 interface ConjunctionContext {
@@ -20,7 +23,7 @@ export class Conjunctions {
   readonly #context: ConjunctionContext;
   readonly #ranges: Ranges;
   /** Conditions already reported as contradictions. */
-  readonly #contradictions = new Set<Condition>();
+  readonly #contradictions = new Set<ConditionChild>();
 
   constructor(context: ConjunctionContext) {
     this.#context = context;
@@ -63,14 +66,14 @@ export class Conjunctions {
   /** Reports a condition that is the same on every bar, and alternatives that add nothing, wherever they stand. */
   checkCondition(condition: Condition): void {
     if (isLeaf(condition)) this.#checkConstant(condition);
-    if (condition.kind === 'any' || condition.kind === 'or') this.#checkAlternatives(condition.items);
+    const joins = conditionKindIfAny(condition)?.joins;
+    if (joins?.by === 'any') this.#checkAlternatives(joins.parts(condition));
   }
 
   #checkConstant(leaf: Condition): void {
     const { keyOf } = this.#context;
-    const isSelf =
-      (leaf.kind === 'compare' || leaf.kind === 'cross' || leaf.kind === 'near') &&
-      keyOf(leaf.left) === keyOf(leaf.right);
+    const sides = conditionKindIfAny(leaf)?.sides?.of(leaf);
+    const isSelf = sides !== undefined && keyOf(sides.left) === keyOf(sides.right);
     if (isSelf || this.#contradictions.has(leaf)) return;
     const constant = constantTruth(leaf, this.#ranges, keyOf);
     if (constant === 'always') this.#warn('CONSTANT_CONDITION', leaf, 'This is true on every bar.', 'Remove it.');
@@ -81,25 +84,26 @@ export class Conjunctions {
   }
 
   /** The condition that makes all of these impossible together; null when they are possible. */
-  #contradiction(conjuncts: readonly Condition[]): Condition | null {
+  #contradiction(conjuncts: readonly ConditionChild[]): ConditionChild | null {
     if (conjuncts.length === 0) return null;
-    const all: Condition = { kind: 'all', items: [...conjuncts] };
-    const contradiction = new InferredRanges(this.#ranges, this.#context.keyOf).assume(all);
-    return contradiction === all ? conjuncts[0] : contradiction;
+    return new InferredRanges(this.#ranges, this.#context.keyOf).assumeAll(conjuncts);
   }
 
   /** Everything that must be true on the same bar, out of nested lists. */
-  #flattened(conditions: readonly Condition[]): Condition[] {
-    return conditions.flatMap((one) => (one.kind === 'all' || one.kind === 'and' ? this.#flattened(one.items) : [one]));
+  #flattened(conditions: readonly ConditionChild[]): ConditionChild[] {
+    return conditions.flatMap((one) => {
+      const joins = conditionKindIfAny(one)?.joins;
+      return joins?.by === 'all' ? this.#flattened(joins.parts(one)) : [one];
+    });
   }
 
   /** Warns of what the conditions of one bar repeat or imply, and of two crosses among them. */
-  #checkConjuncts(conditions: readonly Condition[]): void {
+  #checkConjuncts(conditions: readonly ConditionChild[]): void {
     const conjuncts = this.#flattened(conditions);
     this.#checkDuplicates(conjuncts);
     this.#checkImplied(conjuncts, 'narrower');
     const { keyOf } = this.#context;
-    const crosses = conjuncts.filter((one) => one.kind === 'cross' && (one.within ?? 1) === 1);
+    const crosses = conjuncts.filter((one) => conditionKindIfAny(one)?.isEvent?.(one) === true);
     const second = crosses.find((one) => keyOf(one) !== keyOf(crosses[0]));
     if (second !== undefined) {
       this.#warn(
@@ -112,11 +116,11 @@ export class Conjunctions {
   }
 
   /** Warns of alternatives that add nothing or are never true. */
-  #checkAlternatives(items: readonly Condition[]): void {
+  #checkAlternatives(items: readonly ConditionChild[]): void {
     this.#checkDuplicates(items);
     this.#checkImplied(items, 'wider');
     for (const item of items) {
-      if (item.kind !== 'all' && item.kind !== 'and') continue;
+      if (joinOf(item) !== 'all') continue;
       const contradiction = this.#contradiction([item]);
       if (contradiction !== null && !isImpossible(contradiction, this.#ranges, this.#context.keyOf)) {
         this.#warn(
@@ -129,7 +133,7 @@ export class Conjunctions {
     }
   }
 
-  #checkDuplicates(items: readonly Condition[]): void {
+  #checkDuplicates(items: readonly ConditionChild[]): void {
     const seen = new Set<number>();
     for (const item of items) {
       const key = this.#context.keyOf(item);
@@ -143,7 +147,7 @@ export class Conjunctions {
    * Of two bounds on one value, the wider adds nothing in a conjunction, and the narrower adds nothing among
    * alternatives.
    */
-  #checkImplied(items: readonly Condition[], kept: 'narrower' | 'wider'): void {
+  #checkImplied(items: readonly ConditionChild[], kept: 'narrower' | 'wider'): void {
     const { keyOf } = this.#context;
     const bounded = items.flatMap((item) => {
       const found = boundsOf(item, this.#ranges, keyOf);
@@ -167,7 +171,7 @@ export class Conjunctions {
 
   #warn(
     code: 'CONTRADICTION' | 'CONSTANT_CONDITION' | 'REDUNDANT_CONDITION' | 'SIMULTANEOUS_CROSSES',
-    at: Condition,
+    at: ConditionChild,
     message: string,
     suggestion: string,
   ): void {
@@ -177,16 +181,19 @@ export class Conjunctions {
 }
 
 /** What helps where a comparison or cross can never be true because of what it compares; undefined elsewhere. */
-function adviceOn(leaf: Condition, keyOf: KeyOf): string | undefined {
-  if (leaf.kind !== 'compare' && leaf.kind !== 'cross') return undefined;
-  if (keyOf(leaf.left) === keyOf(leaf.right)) return 'Both sides are the same value: compare with something else.';
-  if (possibleRelations(leaf.left, leaf.right) === ANY_RELATION) return undefined;
+function adviceOn(leaf: ConditionChild, keyOf: KeyOf): string | undefined {
+  const kind = conditionKindIfAny(leaf);
+  const sides = kind?.comparesOrder === true ? kind.sides?.of(leaf) : undefined;
+  if (sides === undefined) return undefined;
+  const { left, right } = sides;
+  if (keyOf(left) === keyOf(right)) return 'Both sides are the same value: compare with something else.';
+  if (possibleRelations(left, right) === ANY_RELATION) return undefined;
   return 'One side is an extreme that includes the other on the same bar: give the extreme "offset": 1.';
 }
 
 /** Whether a leaf is never true by itself, which is reported at the leaf. */
-const isImpossible = (leaf: Condition, ranges: Ranges, keyOf: KeyOf): boolean =>
+const isImpossible = (leaf: ConditionChild, ranges: Ranges, keyOf: KeyOf): boolean =>
   isLeaf(leaf) && constantTruth(leaf, ranges, keyOf) === 'never';
 
 /** Conditions that do not join others on the same bar. */
-const isLeaf = ({ kind }: Condition): boolean => CONDITION_ROLES[kind] !== 'logic';
+const isLeaf = (condition: ConditionChild): boolean => joinOf(condition) === undefined;

@@ -1,7 +1,7 @@
 // Cost: about how long a strategy takes to evaluate, so that authors and the queue can compare strategies.
 import { findIndicator } from '../../indicators/registry.ts';
 import type { Expression } from '../grammar/ast.ts';
-import { NS_PER_BAR } from '../grammar/kinds.ts';
+import { writtenKind } from '../../definitions/expressions/expressionRegistry.ts';
 
 /** Nanoseconds per bar of the fill loop, its records and the equity column. */
 const NS_PER_RUN = 4.5;
@@ -11,7 +11,7 @@ export function costOf(expressions: Iterable<Expression>): { indicators: string[
   const indicators = new Set<string>();
   let cost = NS_PER_RUN;
   for (const expression of expressions) {
-    cost += NS_PER_BAR[expression.kind];
+    cost += writtenKind(expression).nsPerBar;
     if (expression.kind !== 'indicator' || typeof expression.indicator !== 'string') continue;
     const definition = findIndicator(expression.indicator);
     if (definition !== undefined) indicators.add(definition.id);

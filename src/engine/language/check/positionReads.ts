@@ -1,4 +1,5 @@
 // The check of what entries read of positions: with several positions open, a position field is that of one of them.
+import { stateFieldOf } from '../../definitions/expressions/expressionRegistry.ts';
 import type { Expression } from '../grammar/ast.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import { childrenOf, type Root } from '../grammar/visit.ts';
@@ -28,12 +29,13 @@ export function checkPositionReads(roots: readonly Root[], { log, pointerOf, max
     if (seen.has(node)) continue;
     seen.add(node);
     for (const child of childrenOf(node)) stack.push(child);
-    if (node.kind !== 'state') continue;
-    const all = Object.hasOwn(OF_ALL, node.field) ? OF_ALL[node.field] : undefined;
+    const field = stateFieldOf(node);
+    if (field === undefined) continue;
+    const all = Object.hasOwn(OF_ALL, field) ? OF_ALL[field] : undefined;
     if (all === undefined) continue;
     log.add('READS_ONE_POSITION', pointerOf(node, 'field'), {
       message:
-        `${node.field} is read outside an exit, where it is that of the position opened last: of up to ` +
+        `${field} is read outside an exit, where it is that of the position opened last: of up to ` +
         `${maxConcurrentPositions} positions, the others are not in it.`,
       suggestion: `Use ${all}. Leave it if the position opened last is meant.`,
     });

@@ -1,8 +1,7 @@
 // Tier limits on the size of a strategy, counted on the payload as it is written.
 import type { Expression } from '../grammar/ast.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { CONDITION_ROLES } from '../grammar/kinds.ts';
-import { isCondition } from '../grammar/shapes.ts';
+import { conditionKindIfAny } from '../../definitions/expressions/expressionRegistry.ts';
 import { childSlots } from '../grammar/visit.ts';
 
 /** What the caller's tier allows; the numbers are the caller's. */
@@ -63,8 +62,7 @@ export function countExpressions(
   return { entryConditions, exitConditions, nodes: all.size, depth, exits: exitCount };
 }
 
-const isLeafCondition = (expression: Expression): boolean =>
-  isCondition(expression) && CONDITION_ROLES[expression.kind] === 'leaf';
+const isLeafCondition = (expression: Expression): boolean => conditionKindIfAny(expression)?.role === 'leaf';
 
 /** The places at which exceeded limits are reported. */
 interface LimitPlaces {

@@ -1,58 +1,40 @@
 // The grammar of `svc.strategy` version 1 in one import, and the form of a strategy that the later stages read.
 import type { z } from 'zod';
-import type { canonicalField, MARKET_FIELDS } from '../../definitions/words.ts';
-import type { ConditionKind, Expression, ExpressionSchemas, Kind, SequenceStep, ValueKind } from './expressions.ts';
-import type { WithChildren } from './childMembers.ts';
+import type { CONDITION_DEFINITIONS, VALUE_DEFINITIONS } from '../../definitions/expressions/expressionRegistry.ts';
 import type { ParamRef } from '../../definitions/expressionMembers.ts';
+import type { Expression, NodeOf } from './expressions.ts';
 import type { Entry, Exit, Risk } from './strategy.ts';
 
 export * from '../../definitions/words.ts';
 export * from './expressions.ts';
 export * from './strategy.ts';
 
-/** Members that the canonical form always has, although their default depends on more than the grammar knows. */
-interface AlwaysWritten {
-  market: { field: ReturnType<typeof canonicalField<(typeof MARKET_FIELDS)[number]>> };
-  indicator: { args: Record<string, number | string | boolean>; output: string };
-  pattern: { args: Record<string, number> };
-  time_window: { timezone: string };
-}
-
-/** T with every parameter reference replaced by the number it stands for. */
-type WithoutParams<T> = T extends ParamRef ? never : T extends object ? { [M in keyof T]: WithoutParams<T[M]> } : T;
-
+/** The members of every kind that a run can have: the definition of each names them in its first parameter. */
+type MembersOf<D> = D extends { text(node: infer N, ...rest: never): string } ? N : never;
+type RunnableValueMembers = MembersOf<(typeof VALUE_DEFINITIONS)[number]>;
+type RunnableConditionMembers = MembersOf<(typeof CONDITION_DEFINITIONS)[number]>;
+type RunnableValueKind = RunnableValueMembers['kind'];
 /**
  * Kinds that are left once a strategy can run: `and` and `or` are written `all` and `any`, and a `param` is a `const`.
  */
-export type RunnableKind = Exclude<Kind, 'and' | 'or' | 'param'>;
-type RunnableMembers<K extends RunnableKind> = WithoutParams<z.output<ExpressionSchemas[K]>>;
+export type RunnableKind = RunnableValueKind | RunnableConditionMembers['kind'];
 /** An expression as the later stages read it, by kind. */
-type RunnableNode<K extends RunnableKind> = K extends RunnableKind
-  ? WithChildren<
-      K,
-      K extends keyof AlwaysWritten
-        ? Omit<RunnableMembers<K>, keyof AlwaysWritten[K]> & AlwaysWritten[K]
-        : RunnableMembers<K>,
-      RunnableTypes
-    >
-  : never;
-/** The same as a map, for tables with one entry per kind. */
-export type RunnableNodes = { [K in RunnableKind]: RunnableNode<K> };
+export type RunnableNodes = {
+  [N in RunnableValueMembers | RunnableConditionMembers as N['kind']]: NodeOf<N['kind'], N, RunnableTypes>;
+};
 interface RunnableTypes {
   readonly value: RunnableValue;
   readonly condition: RunnableCondition;
-  readonly step: RunnableStep;
 }
-export type RunnableValue = RunnableNode<Exclude<ValueKind, 'param'>>;
-export type RunnableCondition = RunnableNode<Exclude<ConditionKind, 'and' | 'or'>>;
+export type RunnableValue = RunnableNodes[RunnableValueKind];
+export type RunnableCondition = RunnableNodes[Exclude<RunnableKind, RunnableValueKind>];
 export type RunnableExpression = RunnableValue | RunnableCondition;
-type RunnableStep = WithoutParams<Omit<z.output<typeof SequenceStep>, 'expr'>> & { expr: RunnableCondition };
 
 /** A section of the strategy with its defaults filled in, without parameters, over runnable expressions. */
 type Runnable<T> = T extends ParamRef
   ? never
   : T extends Expression
-    ? RunnableNode<Extract<T['kind'], RunnableKind>>
+    ? RunnableNodes[Extract<T['kind'], RunnableKind>]
     : T extends object
       ? { [M in keyof T]: Runnable<T[M]> }
       : T;

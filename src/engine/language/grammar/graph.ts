@@ -1,6 +1,7 @@
 // The SignalGraph: the grammar of `svc.strategy` with a reference to a node in every place of an expression.
 import { z } from 'zod';
-import { CONDITION_KINDS, conditionSlot, VALUE_KINDS, valueSlot } from './expressions.ts';
+import { CONDITION_DEFINITIONS, VALUE_DEFINITIONS } from '../../definitions/expressions/expressionRegistry.ts';
+import { conditionSlot, valueSlot } from './expressions.ts';
 import { ParamRef } from '../../definitions/expressionMembers.ts';
 import { issueCodes } from '../../definitions/issueCodes.ts';
 import { Strategy } from './strategy.ts';
@@ -48,15 +49,17 @@ const holdsObject = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodArray || (schema instanceof z.ZodObject && schema !== (ParamRef as z.ZodType));
 
 const nodeId = z.string().min(1).max(200);
-const nodeOf = (kind: (typeof VALUE_KINDS)[number] | (typeof CONDITION_KINDS)[number]): z.ZodObject => {
-  const { shape } = withReferences(kind as z.ZodType) as z.ZodObject;
-  const args = 'indicator' in shape ? { args: (shape.args as z.ZodOptional).unwrap() as z.ZodType } : {};
-  return z.strictObject({ ...shape, ...args, id: nodeId });
+const nodeOf = (kind: { readonly schema: z.ZodObject; readonly requiredInGraph?: readonly string[] }): z.ZodObject => {
+  const { shape } = withReferences(kind.schema) as z.ZodObject;
+  const required = Object.fromEntries(
+    (kind.requiredInGraph ?? []).map((name) => [name, (shape[name] as z.ZodOptional).unwrap() as z.ZodType]),
+  );
+  return z.strictObject({ ...shape, ...required, id: nodeId });
 };
 
-/** One schema per kind of node, in the order of the grammar. An indicator's `args` are required. */
-export const VALUE_NODES: readonly z.ZodObject[] = VALUE_KINDS.map(nodeOf);
-export const CONDITION_NODES: readonly z.ZodObject[] = CONDITION_KINDS.map(nodeOf);
+/** One schema per kind of node, in the order of the grammar. */
+export const VALUE_NODES: readonly z.ZodObject[] = VALUE_DEFINITIONS.map(nodeOf);
+export const CONDITION_NODES: readonly z.ZodObject[] = CONDITION_DEFINITIONS.map(nodeOf);
 const GraphNode = z.discriminatedUnion('kind', [...VALUE_NODES, ...CONDITION_NODES] as unknown as [z.ZodObject]);
 const GraphStrategy = withReferences(Strategy) as z.ZodObject;
 

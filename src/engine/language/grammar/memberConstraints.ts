@@ -1,13 +1,7 @@
 // Constraints that the schemas cannot state, for capabilities: conditional requirements, formats, one of several.
+import { WITHIN_BARS } from '../../definitions/expressionMembers.ts';
 import { DISTANCE_LEVELS, STOP_LEVELS, TRIGGER_LEVELS } from '../../definitions/levels/levelModes.ts';
 import { SIZING_MODES } from '../../definitions/sizing/sizingModes.ts';
-import { WITHIN_BARS } from './expressions.ts';
-
-/** Members that are required where another member of the node has one of these values. */
-export const REQUIRED_WHEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  'rolling.quantile': { op: ['quantile'] },
-  'rolling_window.value': { mode: ['count_gt', 'count_lt', 'count_eq'] },
-};
 
 /** What the schema of a member does not say about it, by the member's name. */
 export const MEMBER_NOTES: Readonly<

@@ -11,7 +11,7 @@ import type {
   RunnableRisk,
 } from './ast.ts';
 import { findLevelMode, TRIGGER_LEVELS } from '../../definitions/levels/levelModes.ts';
-import { EXPRESSION_SHAPES, isExpression, type ExpressionType } from './shapes.ts';
+import { EXPRESSION_SHAPES, isExpression, type ExpressionType, type Shape } from './shapes.ts';
 
 /** An expression below another one or below a section, and its path from there. */
 interface Child<E = Expression> {
@@ -23,23 +23,30 @@ interface Child<E = Expression> {
 interface Slot {
   readonly name: string;
   readonly isMany: boolean;
+  /** The member of each item that holds the expression; null: the item itself. */
+  readonly member: string | null;
   readonly type: ExpressionType;
 }
 
-/**
- * Where each kind holds child expressions, read from the grammar; only the steps of a sequence hold them two levels
- * down.
- */
+/** Where each kind holds child expressions, read from the grammar: in members, in lists, and in objects of lists. */
 const CHILD_SLOTS: ReadonlyMap<Kind, readonly Slot[]> = new Map(
   [...EXPRESSION_SHAPES.value, ...EXPRESSION_SHAPES.condition].map(([kind, shape]) => {
     const slots: Slot[] = [];
     for (const { name, shape: field } of shape.fields.values()) {
-      if (field.type === 'slot') slots.push({ name, isMany: false, type: field.of });
-      if (field.type === 'array' && field.item.type === 'slot') slots.push({ name, isMany: true, type: field.item.of });
+      if (field.type === 'slot') slots.push({ name, isMany: false, member: null, type: field.of });
+      if (field.type === 'array') for (const slot of slotsOfItems(name, field.item)) slots.push(slot);
     }
     return [kind, slots];
   }),
 );
+
+function slotsOfItems(name: string, item: Shape): Slot[] {
+  if (item.type === 'slot') return [{ name, isMany: true, member: null, type: item.of }];
+  if (item.type !== 'object') return [];
+  return [...item.fields.values()].flatMap(({ name: member, shape }) =>
+    shape.type === 'slot' ? [{ name, isMany: true, member, type: shape.of }] : [],
+  );
+}
 
 const listOf = <T>(value: readonly T[] | undefined): readonly T[] =>
   Array.isArray(value) ? (value as readonly T[]) : [];
@@ -56,13 +63,13 @@ export function childSlots(expression: Expression): Child[] {
   const add = (child: unknown, type: ExpressionType, ...path: (string | number)[]): void => {
     if (isExpression(child)) children.push({ expression: child, type, path });
   };
-  for (const { name, isMany, type } of CHILD_SLOTS.get(expression.kind) ?? []) {
+  for (const { name, isMany, member, type } of CHILD_SLOTS.get(expression.kind) ?? []) {
     if (!isMany) add(node[name], type, name);
     else if (Array.isArray(node[name]))
-      for (const [i, item] of (node[name] as unknown[]).entries()) add(item, type, name, i);
-  }
-  if (expression.kind === 'sequence' && Array.isArray(expression.steps)) {
-    for (const [i, step] of expression.steps.entries()) add(step?.expr, 'condition', 'steps', i, 'expr');
+      for (const [i, item] of (node[name] as unknown[]).entries()) {
+        if (member === null) add(item, type, name, i);
+        else add((item as Readonly<Record<string, unknown>> | null)?.[member], type, name, i, member);
+      }
   }
   return children;
 }

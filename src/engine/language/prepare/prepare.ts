@@ -1,6 +1,7 @@
 // Preparing: from a strategy and one run's settings, params and overrides to the form that the later stages read.
 import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
 import { reportForeignState } from '../check/nameChecks.ts';
+import { readsState } from '../../definitions/expressions/expressionRegistry.ts';
 import type { Expression, RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
 import type { CanonicalSections } from '../canonical/canonical.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
@@ -157,7 +158,7 @@ function checkSeries(
         suggestion: `Run on ${timeframe} or finer bars, or change the timeframe of the node to ${base}.`,
       });
     }
-    if (symbol !== undefined && node.kind === 'state')
+    if (symbol !== undefined && readsState(node) && 'instrument' in node)
       reportForeignState(node, symbol, at(node, 'instrument', 'symbol'), log);
     stack.push(...childrenOf(node));
   }

@@ -1,18 +1,18 @@
 // The kernel of each rolling operation.
-import { zscore } from '../indicators/windowStatistics.ts';
-import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
-import { percentileRank } from '../indicators/ranks.ts';
-import { rollingMean, rollingSum } from '../kernels/rollingSums.ts';
-import { rollingVariance } from '../kernels/rollingVariance.ts';
-import { rollingQuantile, rollingRowsAgo, rollingSlope } from '../kernels/rollingRanks.ts';
-import type { ValueOperation } from '../plan/plan.ts';
+import { zscore } from '../../indicators/windowStatistics.ts';
+import { rollingMax, rollingMin } from '../../kernels/rollingExtremes.ts';
+import { percentileRank } from '../../indicators/ranks.ts';
+import { rollingMean, rollingSum } from '../../kernels/rollingSums.ts';
+import { rollingVariance } from '../../kernels/rollingVariance.ts';
+import { rollingQuantile, rollingRowsAgo, rollingSlope } from '../../kernels/rollingRanks.ts';
+import type { SharedValueOperation } from './planSteps.ts';
 
 /**
  * One rolling operation over present values. Rows before the window is full are left as they are. An operation with the
  * name of an indicator means the same as that indicator.
  */
 export function rollingKernel(
-  step: ValueOperation & { op: 'rolling' },
+  step: SharedValueOperation & { op: 'rolling' },
   source: Float64Array,
   out: Float64Array,
   poll?: () => void,

@@ -1,6 +1,6 @@
 // Clock values and conditions, computed from the open time of bars (semantics §1.9).
-import { DAY_MS, MINUTE_MS } from '../bars/bars.ts';
-import type { TIME_FIELDS, WEEKDAYS } from '../language/grammar/ast.ts';
+import { DAY_MS, MINUTE_MS } from '../../bars/bars.ts';
+import type { TIME_FIELDS, WEEKDAYS } from '../words.ts';
 
 type TimeField = (typeof TIME_FIELDS)[number];
 
@@ -48,6 +48,9 @@ interface TimeWindow {
   readonly between?: { readonly from: string; readonly to: string };
   readonly dates?: { readonly from?: string; readonly to?: string };
 }
+
+/** The same as the operation of a step. */
+export type ClockWindow = TimeWindow & { readonly kind: 'time_window' };
 
 const minutes = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3, 5));
 
