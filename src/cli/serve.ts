@@ -9,8 +9,7 @@ import nodeFlags from './nodeFlags.json' with { type: 'json' };
 import type { ReadyApi } from './api.ts';
 import { runInLifetime, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
-import { ServiceLoad } from './serviceLoad.ts';
-import { supervise } from './supervisor.ts';
+import { ServiceLoad, supervise } from './supervisor.ts';
 
 /**
  * Flags of Node for each process, which `bin/candlepool` reads as well.

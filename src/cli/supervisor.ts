@@ -1,13 +1,16 @@
 // The supervisor: keeps one child process of this program working. Another stands by, with everything loaded, and takes
 // the place of one that dies: starting takes a process a second or more, taking over a tenth of that.
+//
+// A process that stands by is why this is neither node:cluster nor a process manager such as pm2. node:cluster starts
+// processes and passes messages, which is the least of this file, and has one set of Node's flags for all of them;
+// pm2 is a daemon of its own, which outlives the command.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../config.ts';
 import type { Log } from '../log.ts';
-import { ServiceLoad } from './serviceLoad.ts';
 import type { ToSupervised, ToSupervisor } from './supervised.ts';
 
 /**
@@ -157,6 +160,39 @@ class Supervisor<Ready> implements AsyncDisposable {
   #noteDeath(child: Child, end: ChildEnd, restartInMs: number): void {
     const childPid = child.process?.pid;
     this.#log.error({ ...end, childPid, args: this.#args, restartInMs }, 'child process died');
+  }
+}
+
+/** Whether the processes of a service have work: a process that stands by starts and warms up while they have none. */
+export class ServiceLoad {
+  readonly #changes = new EventEmitter<{ change: [isBusy: boolean] }>();
+  readonly #busy = new Set<object>();
+
+  get isBusy(): boolean {
+    return this.#busy.size > 0;
+  }
+
+  /** `source` has work, or has none any more. */
+  report(source: object, isBusy: boolean): void {
+    const before = this.isBusy;
+    if (isBusy) this.#busy.add(source);
+    else this.#busy.delete(source);
+    if (this.isBusy !== before) this.#changes.emit('change', this.isBusy);
+  }
+
+  /** Calls `listener` now and at every change, until `signal` aborts. */
+  follow(listener: (isBusy: boolean) => void, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    listener(this.isBusy);
+    this.#changes.on('change', listener);
+    signal.addEventListener('abort', () => this.#changes.off('change', listener), { once: true });
+  }
+
+  /** Resolves when nothing has work, or after `withinMs`, or when `signal` aborts. */
+  async waitUntilIdle(withinMs: number, signal: AbortSignal): Promise<void> {
+    if (!this.isBusy) return;
+    const late = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
+    await once(this.#changes, 'change', { signal: late }).catch(() => {});
   }
 }
 
