@@ -147,34 +147,34 @@ bothWays('a function over segments of rows', () => {
 });
 
 bothWays('a place in a range', () => {
-it('places a close in the range of a window, 0 where the range is only rounding', () => {
-  const random = seededRandom(8);
-  for (const count of [13, 14, 2100, 5000])
-    for (const length of [1, 3, 14, 70]) {
-      const close = column('coarse prices that often stay', count, count);
-      // A tenth of the rows have a range that rounding alone could make.
-      const away = (): number => (random() < 0.1 ? 1e-13 : random() < 0.1 ? 0 : random());
-      const high = close.map((price) => price + away());
-      const low = close.map((price) => price - away());
-      const expected = unwritten(count);
-      for (let row = 2 + length - 1; row < count; row++) {
-        const [top, bottom] = [
-          Math.max(...high.subarray(row - length + 1, row + 1)),
-          Math.min(...low.subarray(row - length + 1, row + 1)),
-        ];
-        const isOnlyRounding = top - bottom <= 1e-14 * (Math.abs(top) + Math.abs(bottom));
-        expected[row] = isOnlyRounding ? 0 : (close[row] - bottom) / ((top - bottom) / 100);
-      }
-      const { memory } = allocateShared(8 * count);
-      const shared = new Float64Array(memory.buffer, 0, count);
-      shared.set(close);
-      for (const source of [close, shared])
-        for (const place of [unwritten(count + 1), newColumn(count + 1, 1).fill(-7)]) {
-          const out = place.subarray(0, count);
-          placeInRange(high, low, source, 2, length, 1e-14, out);
-          expect(out).toEqual(expected);
-          expect(place[count]).toBe(-7);
+  it('places a close in the range of a window, 0 where the range is only rounding', () => {
+    const random = seededRandom(8);
+    for (const count of [13, 14, 2100, 5000])
+      for (const length of [1, 3, 14, 70]) {
+        const close = column('coarse prices that often stay', count, count);
+        // A tenth of the rows have a range that rounding alone could make.
+        const away = (): number => (random() < 0.1 ? 1e-13 : random() < 0.1 ? 0 : random());
+        const high = close.map((price) => price + away());
+        const low = close.map((price) => price - away());
+        const expected = unwritten(count);
+        for (let row = 2 + length - 1; row < count; row++) {
+          const [top, bottom] = [
+            Math.max(...high.subarray(row - length + 1, row + 1)),
+            Math.min(...low.subarray(row - length + 1, row + 1)),
+          ];
+          const isOnlyRounding = top - bottom <= 1e-14 * (Math.abs(top) + Math.abs(bottom));
+          expected[row] = isOnlyRounding ? 0 : (close[row] - bottom) / ((top - bottom) / 100);
         }
-    }
-});
+        const { memory } = allocateShared(8 * count);
+        const shared = new Float64Array(memory.buffer, 0, count);
+        shared.set(close);
+        for (const source of [close, shared])
+          for (const place of [unwritten(count + 1), newColumn(count + 1, 1).fill(-7)]) {
+            const out = place.subarray(0, count);
+            placeInRange(high, low, source, 2, length, 1e-14, out);
+            expect(out).toEqual(expected);
+            expect(place[count]).toBe(-7);
+          }
+      }
+  });
 });

@@ -109,27 +109,32 @@ const PLACES: readonly (readonly [name: string, place: Place, leastRows: number]
 
 bothWays('a recursion', () => {
   describe.each(Object.keys(VALUES))('over %s', (name) => {
-  it.each(COUNTS)('computes %i rows as row by row, wherever columns lie', (count) => {
-    const source = Float64Array.from({ length: count }, (_, row) => VALUES[name](row, count));
-    const prices = [source.map((value) => value + 1), source.map((value) => value - random()), source];
-    for (const [placeName, place, leastRows] of PLACES) {
-      const columns = place(prices);
-      const computed = (id: string, length: number, inputs: readonly Float64Array[]): Uint8Array => {
-        const out = newColumn(count, leastRows).fill(NaN);
-        findIndicator(id)!.compute(inputs, { length }, [out]);
-        return bits(out);
-      };
-      const expectBits = (id: string, length: number, inputs: readonly Float64Array[], expected: Float64Array): void =>
-        expect(Buffer.compare(computed(id, length, inputs), bits(expected)), `${id} ${length} ${placeName}`).toBe(0);
-      for (const length of LENGTHS) {
-        expectBits('ema', length, [columns[2]], rowByRow(source, length, 2 / (length + 1)));
-        expectBits('rma', length, [columns[2]], rowByRow(source, length, 1 / length));
-        expectBits('atr', length, columns, rangeRowByRow(prices, length));
-        if (length > 1) expectBits('rsi', length, [columns[2]], strengthRowByRow(source, length));
+    it.each(COUNTS)('computes %i rows as row by row, wherever columns lie', (count) => {
+      const source = Float64Array.from({ length: count }, (_, row) => VALUES[name](row, count));
+      const prices = [source.map((value) => value + 1), source.map((value) => value - random()), source];
+      for (const [placeName, place, leastRows] of PLACES) {
+        const columns = place(prices);
+        const computed = (id: string, length: number, inputs: readonly Float64Array[]): Uint8Array => {
+          const out = newColumn(count, leastRows).fill(NaN);
+          findIndicator(id)!.compute(inputs, { length }, [out]);
+          return bits(out);
+        };
+        const expectBits = (
+          id: string,
+          length: number,
+          inputs: readonly Float64Array[],
+          expected: Float64Array,
+        ): void =>
+          expect(Buffer.compare(computed(id, length, inputs), bits(expected)), `${id} ${length} ${placeName}`).toBe(0);
+        for (const length of LENGTHS) {
+          expectBits('ema', length, [columns[2]], rowByRow(source, length, 2 / (length + 1)));
+          expectBits('rma', length, [columns[2]], rowByRow(source, length, 1 / length));
+          expectBits('atr', length, columns, rangeRowByRow(prices, length));
+          if (length > 1) expectBits('rsi', length, [columns[2]], strengthRowByRow(source, length));
+        }
       }
-    }
+    });
   });
-});
 });
 
 it('computes a long column in four parts, and leaves a short one', () => {

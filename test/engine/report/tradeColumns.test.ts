@@ -9,7 +9,7 @@ let run: CrossRun;
 let trades: readonly TradeRow[];
 beforeAll(async () => {
   run = await runCross();
-  trades = run.outcome.trades as readonly TradeRow[];
+  trades = run.outcome.trades;
 });
 const names = Object.keys(TRADE_COLUMNS) as (keyof TradeRow)[];
 
