@@ -4,7 +4,7 @@ import { BACKTEST_TABLES, STATUS_COLUMN } from './backtests.ts';
 import type { RunStatus } from './runStatus.ts';
 import type { Queryable } from './connect.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
-import { summaryNumber } from './summaries.ts';
+import { summaryNumber, type SummaryPositions } from './summaries.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -39,8 +39,8 @@ export const BACKTEST_SORTS = {
 } as const satisfies Record<string, SortColumn>;
 
 /** Sorts by a key of the flat summary; backtests without a value come last, whichever way the list is sorted. */
-const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
-  expression: `coalesce(${summaryNumber(key)}, '${isDescending ? '-' : ''}infinity')`,
+const summaryColumn = (key: FlatKey, positions: SummaryPositions, isDescending: boolean): SortColumn => ({
+  expression: `coalesce(${summaryNumber(key, positions)}, '${isDescending ? '-' : ''}infinity')`,
   type: 'float8',
 });
 
@@ -60,6 +60,7 @@ export async function listBacktests(
   workspaceId: string,
   filters: BacktestFilters,
   page: KeysetPage,
+  positions: SummaryPositions,
 ): Promise<{ rows: { row: BacktestRow; value: string; id: string }[]; total: number }> {
   const { status, strategyId, strategyVersionId, symbol, timeframe, createdAfter, createdBefore } = filters;
   const where = sql`
@@ -80,17 +81,17 @@ export async function listBacktests(
   const column =
     name in BACKTEST_SORTS
       ? BACKTEST_SORTS[name as keyof typeof BACKTEST_SORTS]
-      : summaryColumn(name as FlatKey, descending);
+      : summaryColumn(name as FlatKey, positions, descending);
   const { value, startsAfter, orderAndLimit } = keyset(sql, column, 'b.id', page);
   const rows = await sql<(BacktestRow & { sortValue: string })[]>`
     select b.id, ${sql.unsafe(STATUS_COLUMN)} as status, b.strategy_id as "strategyId",
       b.strategy_version_id as "strategyVersionId",
       b.symbol, b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
       r.finished_at as "finishedAt", coalesce(r.is_cached, false) as "isCached",
-      ${sql.unsafe(summaryNumber('returnPct'))} as "returnPct",
-      ${sql.unsafe(summaryNumber('sharpeRatio'))} as "sharpeRatio",
-      ${sql.unsafe(summaryNumber('maxDrawdown'))} as "maxDrawdown",
-      ${sql.unsafe(summaryNumber('totalPositions'))} as "totalPositions",
+      ${sql.unsafe(summaryNumber('returnPct', positions))} as "returnPct",
+      ${sql.unsafe(summaryNumber('sharpeRatio', positions))} as "sharpeRatio",
+      ${sql.unsafe(summaryNumber('maxDrawdown', positions))} as "maxDrawdown",
+      ${sql.unsafe(summaryNumber('totalPositions', positions))} as "totalPositions",
       coalesce(b.config -> 'params', '{}') as params, coalesce(b.config -> 'overrides', '{}') as overrides,
       coalesce(r.warnings, '{}') as warnings, r.diagnosis, ${value} as "sortValue"
     from ${sql.unsafe(BACKTEST_TABLES)} where ${where} ${startsAfter} ${orderAndLimit}`;

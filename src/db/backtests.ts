@@ -3,7 +3,7 @@
 // A backtest is a row of `backtests`, which never changes; while it is open also one of `backtest_queue`, and from its
 // end on one of `backtest_results`, with `backtest_details` when it has a result.
 import type { Queryable, Transaction } from './connect.ts';
-import { summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
+import { summaryOf, SUMMARY_COLUMNS, type StoredSummary, type SummaryPositions } from './summaries.ts';
 import { deleteBacktests } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import type { RunStatus } from './runStatus.ts';
@@ -148,7 +148,12 @@ const STATE = `b.id, ${STATUS_COLUMN} as status, r.finished_at as "finishedAt",
       and o.id < b.id
   ) end as "queuePosition"`;
 
-export async function findBacktest(sql: Queryable, workspaceId: string, id: string): Promise<Backtest | undefined> {
+export async function findBacktest(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+  positions: SummaryPositions,
+): Promise<Backtest | undefined> {
   const [row] = await sql<(Backtest & StoredSummary)[]>`
     select ${sql.unsafe(STATE)}, b.workspace_id as "workspaceId", b.strategy_id as "strategyId",
       b.strategy_version_id as "strategyVersionId", b.created_at as "createdAt", b.config,
@@ -159,7 +164,7 @@ export async function findBacktest(sql: Queryable, workspaceId: string, id: stri
     from ${sql.unsafe(BACKTEST_TABLES)} left join backtest_details d on d.id = b.id
       left join strategy_versions v on v.id = b.strategy_version_id and d.id is not null
     where b.workspace_id = ${workspaceId} and b.id = ${id}`;
-  return row && { ...row, summary: summaryOf(row) };
+  return row && { ...row, summary: summaryOf(row, positions) };
 }
 
 export async function findBacktestState(

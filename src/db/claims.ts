@@ -2,7 +2,7 @@
 import type { Queryable } from './connect.ts';
 import type { Result } from '../engine/index.ts';
 import { IDS_PER_MESSAGE, changedIn, notify } from './notifications.ts';
-import { SUMMARY_KEYS, summaryParameter } from './summaries.ts';
+import { numbersEach, summaryParameter } from './summaries.ts';
 import type { Tier } from '../tiers.ts';
 
 /** A running backtest that this worker holds. */
@@ -140,7 +140,7 @@ export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): 
   const written = await sql<{ ids: string[] }[]>`
     with written as materialized (
       select finish_backtests(${JSON.stringify(rows)}::text::json, ${Buffer.concat(parts, size)}::bytea,
-        ${summaryParameter(sql, summaries)}, ${SUMMARY_KEYS.length}::integer) as ids
+        ${summaryParameter(sql, summaries)}, ${numbersEach(summaries)}::integer) as ids
     ), part as (
       select ids[at : at + ${IDS_PER_MESSAGE - 1}::integer] as ids
       from written cross join generate_series(1, cardinality(ids), ${IDS_PER_MESSAGE}::integer) as at

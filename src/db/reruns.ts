@@ -3,7 +3,7 @@ import type { ArtifactNotice, ReportHeading, StoredResult } from '../engine/inde
 import type { Tier } from '../tiers.ts';
 import type { Queryable, Sql, Transaction } from './connect.ts';
 import { WEIGHTS } from './claims.ts';
-import { summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
+import { summaryOf, SUMMARY_COLUMNS, type StoredSummary, type SummaryPositions } from './summaries.ts';
 import { addRerunJob } from './tickets.ts';
 
 /** An artifact that nobody has read for this long is dropped, and made again when somebody asks. */
@@ -93,7 +93,7 @@ export interface Rerun extends Pick<StoredResult, 'summary' | 'detail' | 'trades
   readonly heading: ReportHeading;
 }
 
-export async function findRerun(sql: Queryable, id: string): Promise<Rerun | undefined> {
+export async function findRerun(sql: Queryable, id: string, positions: SummaryPositions): Promise<Rerun | undefined> {
   const [row] = await sql<(Rerun & StoredSummary)[]>`
     select asked.id, asked.request, b.id as "backtestId", b.workspace_id as "workspaceId",
       (select tier from workspaces w where w.id = b.workspace_id) as tier,
@@ -104,7 +104,7 @@ export async function findRerun(sql: Queryable, id: string): Promise<Rerun | und
       join strategies s on s.id = b.strategy_id join strategy_versions v on v.id = b.strategy_version_id
       join backtest_results r on r.id = b.id join backtest_details d on d.id = b.id
     where asked.id = ${id}`;
-  return row && { ...row, summary: summaryOf(row)! };
+  return row && { ...row, summary: summaryOf(row, positions)! };
 }
 
 /** Removes the chunks that an unfinished attempt has left. */

@@ -3,22 +3,10 @@ import type { FlatKey } from '../engine/index.ts';
 import type { Queryable } from './connect.ts';
 
 /**
- * What the numbers are, in their order: as threads encode them, so only the end may change. This repeats the engine's
- * FLAT_KEYS, since only types of the engine may be imported here; a test compares the two.
+ * The place of each number in the array, by key. The engine has the list: callers hand in its STATISTIC_POSITIONS,
+ * since only types of the engine may be imported here.
  */
-export const SUMMARY_KEYS = [
-  'returnPct', 'netProfit', 'initialBalance', 'finalEquity', 'buyHoldReturnPct', 'excessReturnPct',
-  'equityPeak', 'cagr', 'calmarRatio', 'recoveryFactor', 'maxDrawdown', 'avgDrawdown', 'maxDrawdownDurationBars',
-  'maxDrawdownStart', 'maxDrawdownEnd', 'maxDrawdownRecoveredAt', 'timeUnderwaterPct',
-  'annualVolatility', 'sharpeRatio', 'sortinoRatio', 'omegaRatio', 'ulcerIndex', 'tailRatio', 'var95', 'cvar95', 'skew',
-  'kurtosis', 'beta', 'alpha', 'probabilisticSharpe', 'minTrackRecordDays',
-  'exposurePct', 'turnover',
-  'totalPositions', 'longPositions', 'shortPositions', 'winRate', 'profitFactor', 'expectancy', 'expectancyR',
-  'avgTradePct', 'medianTradePct', 'avgWin', 'avgLoss', 'winLossRatio', 'bestTradePct', 'worstTradePct',
-  'maxConsecutiveWins',
-  'maxConsecutiveLosses', 'avgBarsHeld', 'avgMaePct', 'avgMfePct', 'systemQualityNumber', 'kellyFraction',
-  'totalFees', 'makerFees', 'takerFees', 'feesPctOfGross', 'slippageCost', 'fundingPaid', 'totalNotional',
-] as const satisfies readonly FlatKey[]; // prettier-ignore
+export type SummaryPositions = ReadonlyMap<string, number>;
 
 /** What a query reads of `backtest_results r`. */
 export interface StoredSummary {
@@ -28,14 +16,22 @@ export interface StoredSummary {
 export const SUMMARY_COLUMNS = 'r.summary_numbers as "summaryNumbers"';
 
 /** The flat summary as an object; null: there is no result. */
-export const summaryOf = ({ summaryNumbers }: StoredSummary): Readonly<Record<string, number | null>> | null =>
-  summaryNumbers === null
+export const summaryOf = (
+  { summaryNumbers: numbers }: StoredSummary,
+  positions: SummaryPositions,
+): Readonly<Record<string, number | null>> | null =>
+  numbers === null
     ? null
-    : Object.fromEntries(summaryNumbers.map((value, at) => [SUMMARY_KEYS[at], Number.isNaN(value) ? null : value]));
+    : Object.fromEntries(
+        [...positions].flatMap(([key, at]) =>
+          // A result that was stored before a statistic was added is shorter.
+          at < numbers.length ? [[key, Number.isNaN(numbers[at]) ? null : numbers[at]]] : [],
+        ),
+      );
 
 /** SQL of one number of `backtest_results r`. */
-export const summaryNumber = (key: FlatKey): string =>
-  `nullif(r.summary_numbers[${SUMMARY_KEYS.indexOf(key) + 1}], 'NaN')`;
+export const summaryNumber = (key: FlatKey, positions: SummaryPositions): string =>
+  `nullif(r.summary_numbers[${positions.get(key)! + 1}], 'NaN')`;
 
 /** Postgres's type numbers, and the bytes that its binary form has before the items of an array and before each one. */
 const FLOAT8 = 701;
@@ -43,6 +39,10 @@ const FLOAT8_ARRAY = 1022;
 const HEAD_BYTES = 20;
 const ITEM_HEAD_BYTES = 4;
 const NUMBER_BYTES = 8;
+
+/** How many numbers each summary has. */
+export const numbersEach = ([first]: readonly Uint8Array[]): number =>
+  first === undefined ? 0 : first.byteLength / NUMBER_BYTES;
 
 /**
  * The numbers of all summaries as one array parameter in binary form.

@@ -83,11 +83,17 @@ export { ENGINE_VERSION } from './version.ts';
 
 // Results
 export { canonicalJson } from './report/canonicalJson.ts';
-export { FLAT_KEYS, type FlatKey } from './report/flatSummary.ts';
+export {
+  FLAT_DESCRIPTIONS,
+  FLAT_KEYS,
+  isFraction,
+  STATISTIC_POSITIONS,
+  statisticOf,
+  type FlatKey,
+} from './definitions/statistics/statistics.ts';
 export { hashWithParams } from './report/reproducibility.ts';
-export { INSTANT_KEY, shownSummary } from './report/shownSummary.ts';
+export { shownSummary } from './report/shownSummary.ts';
 export type { Summary } from './report/summary.ts';
-export { FLAT_DESCRIPTIONS, isFraction } from './report/summaryDescriptions.ts';
 export { escapeHtml } from './report/kit/html.ts';
 export { TRADE_COLUMNS } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';

@@ -6,7 +6,7 @@ import { deleteOldReruns, deleteRerunChunks, findRerun, finishRerun, insertRerun
 import type { Rerun, RerunOutcome, RerunRequest, RerunSize } from '../db/reruns.ts';
 import { summaryOf } from '../db/summaries.ts';
 import { addRerunJob } from '../db/tickets.ts';
-import { decodeDetail } from '../engine/index.ts';
+import { decodeDetail, STATISTIC_POSITIONS } from '../engine/index.ts';
 import type { ArtifactFormat, ArtifactName, Result, Pool, PoolBatch, RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
@@ -68,7 +68,7 @@ interface RerunParts {
 /** Runs one rerun and stores its outcome; nothing happens when the request has been abandoned. */
 export async function runRerun(parts: RerunParts, rerunId: string): Promise<void> {
   const { sql, log } = parts;
-  const rerun = await findRerun(sql, rerunId);
+  const rerun = await findRerun(sql, rerunId, STATISTIC_POSITIONS);
   if (!rerun) return;
   // An earlier attempt may have been cut off when the database went away.
   await deleteRerunChunks(sql, rerunId);
@@ -172,7 +172,10 @@ function isSameResult(stored: Pick<Rerun, 'summary' | 'detail' | 'trades'>, made
   if (Buffer.compare(stored.trades, made.trades) !== 0) return false;
   const summaryNumbers = [...new Float64Array(Uint8Array.from(made.summary).buffer)];
   const blocks = [stored.detail, made.detail].map((detail) => decodeDetail(detail).summary);
-  return isDeepStrictEqual(stored.summary, summaryOf({ summaryNumbers })) && isDeepStrictEqual(blocks[0], blocks[1]);
+  return (
+    isDeepStrictEqual(stored.summary, summaryOf({ summaryNumbers }, STATISTIC_POSITIONS)) &&
+    isDeepStrictEqual(blocks[0], blocks[1])
+  );
 }
 
 const failed = (error: RunError): RerunOutcome => ({ ok: false, error });

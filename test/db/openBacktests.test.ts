@@ -6,6 +6,7 @@ import { listBacktests } from '../../src/db/backtestLists.ts';
 import type { RunStatus } from '../../src/db/runStatus.ts';
 import { claimDue, finishRuns, returnRuns, saveProgress, type Claim } from '../../src/db/claims.ts';
 import type { Transaction } from '../../src/db/connect.ts';
+import { STATISTIC_POSITIONS } from '../../src/engine/index.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { enqueue, makeWorkspace } from '../support/queue.ts';
 
@@ -48,7 +49,7 @@ it('reads few rows when few are open and the statistics say that half of all are
     sql.begin(async (tx) => {
       const before = await rowsRead(tx, 'backtests');
       const page = { limit: 10, after: null, order: { name: 'createdAt', descending: true } };
-      const { rows, total } = await listBacktests(tx, workspace.workspaceId, { status }, page);
+      const { rows, total } = await listBacktests(tx, workspace.workspaceId, { status }, page, STATISTIC_POSITIONS);
       return { listed: rows.map(({ row }) => row.status), total, read: (await rowsRead(tx, 'backtests')) - before };
     });
   const [queued, running] = [await list('queued'), await list('running')];

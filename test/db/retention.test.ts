@@ -10,6 +10,7 @@ import { countExpired, deleteExpired, type RetentionLimits } from '../../src/db/
 import { countEarlierTrials, type ShardClaim } from '../../src/db/sweepShards.ts';
 import { openCatalog } from '../../src/market/catalog.ts';
 import { importShipped } from '../../src/market/shipped.ts';
+import { STATISTIC_POSITIONS } from '../../src/engine/index.ts';
 import { callCommand } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
@@ -132,7 +133,7 @@ describe('retention', () => {
     const reading = (async () => {
       while (!done.signal.aborted)
         for (const id of ids.slice(30, 60)) {
-          const found = await findBacktest(sql, free.workspaceId, id);
+          const found = await findBacktest(sql, free.workspaceId, id, STATISTIC_POSITIONS);
           if (found !== undefined) expect(found).toMatchObject({ status: 'completed', detail: bytes });
         }
     })();

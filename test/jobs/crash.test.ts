@@ -10,6 +10,7 @@ import { areCrashSuspectsWaiting, claimCrashSuspect } from '../../src/db/crashSu
 import { notify } from '../../src/db/notifications.ts';
 import { summaryNumber } from '../../src/db/summaries.ts';
 import { registerWorker, takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
+import { STATISTIC_POSITIONS } from '../../src/engine/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { enqueue, killWorker, makeWorkspace } from '../support/queue.ts';
 import { scaled, seededRandom } from '../support/scale.ts';
@@ -23,7 +24,7 @@ const spins = (count: number, ms: number) => Array.from({ length: count }, (_, v
 async function expectAllCompleted(ids: readonly string[]): Promise<void> {
   expect(await queue.countByStatus()).toEqual({ completed: ids.length });
   const rows = await queue.sql<{ id: string; value: number; wanted: number }[]>`
-    select id, ${queue.sql.unsafe(summaryNumber('returnPct'))} as value,
+    select id, ${queue.sql.unsafe(summaryNumber('returnPct', STATISTIC_POSITIONS))} as value,
       (config #>> '{params,value}')::float8 as wanted
     from backtests join backtest_results r using (id)`;
   expect(rows.filter((row) => row.value !== row.wanted)).toEqual([]);

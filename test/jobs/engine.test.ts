@@ -10,6 +10,7 @@ import { agentView } from '../../src/api/backtests/agentView.ts';
 import { detailBody } from '../../src/api/backtests/backtestBodies.ts';
 import { findBacktest, readTrades } from '../../src/db/backtests.ts';
 import {
+  STATISTIC_POSITIONS,
   canonicalJson,
   createMarket,
   createPool,
@@ -103,7 +104,7 @@ describe('candlepool worker', () => {
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     expect(JSON.parse(String(line))).toMatchObject({ event: 'ready', threads: 1 });
     await settled(sql);
-    const stored = (await findBacktest(sql, workspace.workspaceId, id))!;
+    const stored = (await findBacktest(sql, workspace.workspaceId, id, STATISTIC_POSITIONS))!;
     expect(stored.error).toBeNull();
     const body = detailBody(stored, { publicUrl: undefined });
     const summary = { ...stored.summary, ...decodeDetail(stored.detail!).summary };

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { findBacktest } from '../../src/db/backtests.ts';
 import { claimDue } from '../../src/db/claims.ts';
-import { createPool } from '../../src/engine/index.ts';
+import { createPool, STATISTIC_POSITIONS } from '../../src/engine/index.ts';
 import type { Pool, PoolBatch, PoolJob } from '../../src/engine/index.ts';
 import type { OnOutcome } from '../../src/engine/pool/job.ts';
 import { Executor } from '../../src/jobs/executor.ts';
@@ -55,7 +55,7 @@ it('runs each backtest for its workspace, and fails one that its tier gives no m
     ]),
   );
   expect((await queue.find(ids[0]))!.error).toMatchObject({ code: 'RESOURCE_LIMIT' });
-  expect((await findBacktest(sql, free.workspaceId, ids[1]))!.error).toEqual({
+  expect((await findBacktest(sql, free.workspaceId, ids[1], STATISTIC_POSITIONS))!.error).toEqual({
     code: 'RESOURCE_LIMIT',
     path: '',
     message:

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelBacktest, findBacktest, insertBacktests, lockQueue, readTrades } from '../../src/db/backtests.ts';
 import { notify, openNotifications } from '../../src/db/notifications.ts';
-import { decodeDetail } from '../../src/engine/index.ts';
+import { decodeDetail, STATISTIC_POSITIONS } from '../../src/engine/index.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { enqueue, makeWorkspace, newBacktests, startTestWorker } from '../support/queue.ts';
@@ -167,7 +167,7 @@ describe('running a backtest', () => {
     await queue.settled();
     const [id] = await enqueue(queue.sql, other, queue.data, [{ value: 13 }], { runKey: 'shared' });
     await queue.settled();
-    expect(await findBacktest(queue.sql, other.workspaceId, id)).toMatchObject({
+    expect(await findBacktest(queue.sql, other.workspaceId, id, STATISTIC_POSITIONS)).toMatchObject({
       isCached: false,
       summary: { returnPct: 13 },
     });

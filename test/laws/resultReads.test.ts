@@ -1,14 +1,8 @@
 // A run of which only some keys are read, as in a sweep: the same values as from a run of which everything is read.
 import { describe, expect, it } from 'vitest';
 import { firstOutside, highestOf, lowestOf, priceBlocksOf } from '../../src/engine/bars/priceBlocks.ts';
-import {
-  chosenSummary,
-  FLAT_KEYS,
-  flatParts,
-  flatSummary,
-  measureRun,
-  readsOf,
-} from '../../src/engine/report/flatSummary.ts';
+import { chosenSummary, flatParts, flatSummary, measureRun, readsOf } from '../../src/engine/report/flatSummary.ts';
+import { FLAT_KEYS } from '../../src/engine/definitions/statistics/statistics.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
 import type { Scratch } from '../../src/engine/simulate/simulation.ts';
 import { TradeLog } from '../../src/engine/simulate/tradeLog.ts';

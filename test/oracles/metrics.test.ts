@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { drawdownStatistics } from '../../src/engine/report/drawdown.ts';
 import { mean, standardDeviation } from '../../src/engine/report/moments.ts';
-import { cagr, returnStatistics, type ReturnStatistics } from '../../src/engine/report/returns.ts';
+import type { BlockValues } from '../../src/engine/definitions/statistics/statistics.ts';
+import { cagr, returnStatistics } from '../../src/engine/report/returns.ts';
 import { returnSums } from '../../src/engine/report/returnSums.ts';
 import { readOracle } from './shared.ts';
 
@@ -19,7 +20,7 @@ const { series } = readOracle<{ series: Series[] }>('metrics');
  * Peer's name of a statistic → ours. Left out: other conventions (parametric VaR, the arithmetic recovery factor,
  * returns of bars, not trades).
  */
-const SAME: Readonly<Record<string, keyof ReturnStatistics>> = {
+const SAME: Readonly<Record<string, keyof BlockValues<'returns'>>> = {
   'empyrical annual_volatility': 'annualVolatility',
   'quantstats volatility': 'annualVolatility',
   'empyrical sharpe_ratio': 'sharpeRatio',

@@ -1,6 +1,6 @@
 // Results as JSON: what an earlier version stored, which is still read, and what the stand-in for the engine gives.
 import { zstdCompressSync } from 'node:zlib';
-import { FLAT_KEYS } from '../../src/engine/report/flatSummary.ts';
+import { FLAT_KEYS } from '../../src/engine/definitions/statistics/statistics.ts';
 
 const FLAT_NAMES: ReadonlySet<string> = new Set(FLAT_KEYS);
 

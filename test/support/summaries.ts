@@ -1,7 +1,7 @@
 // Summaries as threads write them: the flat one as it is stored, and all of it as one text.
 import type { Result } from '../../src/engine/index.ts';
 import { summaryOf } from '../../src/db/summaries.ts';
-import { FLAT_KEYS, type FlatKey } from '../../src/engine/report/flatSummary.ts';
+import { FLAT_KEYS, STATISTIC_POSITIONS, type FlatKey } from '../../src/engine/definitions/statistics/statistics.ts';
 import { monthRows } from '../../src/engine/report/months.ts';
 import type { WrittenSummary } from '../../src/engine/report/summary.ts';
 
@@ -9,7 +9,7 @@ export const summaryBytes = (flat: Readonly<Partial<Record<FlatKey, number | nul
   Buffer.from(Float64Array.from(FLAT_KEYS, (key) => flat[key] ?? NaN).buffer);
 
 export const storedSummary = ({ summary }: Pick<Result, 'summary'>): Readonly<Record<string, unknown>> =>
-  summaryOf({ summaryNumbers: [...new Float64Array(Uint8Array.from(summary).buffer)] })!;
+  summaryOf({ summaryNumbers: [...new Float64Array(Uint8Array.from(summary).buffer)] }, STATISTIC_POSITIONS)!;
 
 /**
  * The whole summary as text, put together from what is hashed and stored of it: its numbers, its lists and the rest as

@@ -7,6 +7,7 @@ import type { Backtest } from '../../src/db/backtests.ts';
 import type { Sql } from '../../src/db/connect.ts';
 import type { BacktestConfig } from '../../src/engine/config.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
+import { STATISTIC_POSITIONS } from '../../src/engine/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import {
   countByStatus,
@@ -86,7 +87,7 @@ export class TestQueue {
   }
 
   find(id: string): Promise<Backtest | undefined> {
-    return findBacktest(this.sql, this.workspaceId, id);
+    return findBacktest(this.sql, this.workspaceId, id, STATISTIC_POSITIONS);
   }
 
   cancel(id: string): ReturnType<typeof cancelBacktest> {

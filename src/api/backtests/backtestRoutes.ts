@@ -7,6 +7,7 @@ import { cancelBacktest, deleteBacktest, findBacktestStatus, insertBacktests } f
 import type { NewBacktest } from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategyVersions.ts';
+import { STATISTIC_POSITIONS } from '../../engine/index.ts';
 import { AgentView, agentView } from './agentView.ts';
 import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
 import { requireBacktest } from './requireBacktest.ts';
@@ -185,7 +186,8 @@ function listRoute(app: App, { sql }: Services): void {
         response: { 200: pageOf(shapes.BacktestRow), ...problems(...KEY_PROBLEMS) },
       },
     },
-    ({ caller, query }) => paginate(query, rowBody, (page) => listBacktests(sql, caller.workspaceId, query, page)),
+    ({ caller, query }) =>
+      paginate(query, rowBody, (page) => listBacktests(sql, caller.workspaceId, query, page, STATISTIC_POSITIONS)),
   );
 }
 

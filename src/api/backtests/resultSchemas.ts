@@ -1,6 +1,6 @@
 // Result schemas: what summaryJson holds, member by member, and the columns of trade rows.
 import { z } from 'zod';
-import { FLAT_DESCRIPTIONS, FLAT_KEYS, INSTANT_KEY, TRADE_COLUMNS } from '../../engine/index.ts';
+import { FLAT_DESCRIPTIONS, FLAT_KEYS, statisticOf, TRADE_COLUMNS } from '../../engine/index.ts';
 import { instantOrNull, Json } from '../http/routeSchemas.ts';
 
 const number = (description: string) => z.number().nullable().optional().meta({ description });
@@ -9,7 +9,7 @@ const count = (description: string) => z.int().optional().meta({ description });
 const flat = Object.fromEntries(
   FLAT_KEYS.map((key) => [
     key,
-    key === INSTANT_KEY
+    statisticOf(key).unit === 'instant'
       ? z.iso.datetime().nullable().optional().meta({ description: FLAT_DESCRIPTIONS[key] })
       : number(FLAT_DESCRIPTIONS[key]),
   ]),

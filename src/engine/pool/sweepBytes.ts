@@ -1,7 +1,7 @@
 // Rows of a sweep as bytes: a JSON head that names the columns, then the columns as they lie in memory, compressed
 // together.
 import { constants } from 'node:zlib';
-import type { FlatKey } from '../report/flatSummary.ts';
+import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import type { SweepRows, VariantFailures } from '../sweep/sweepRows.ts';
 import { compressed, decompressed } from './nativeCalls.ts';
 

@@ -2,12 +2,12 @@
 import { conditionKind } from '../definitions/expressions/expressionRegistry.ts';
 import { policyInForce } from '../config.ts';
 import { EXIT_REASONS, exitReasonOf } from '../definitions/exitReasons/exitReasons.ts';
+import type { BlockValues } from '../definitions/statistics/statistics.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import type { Funnel } from './funnel.ts';
 import { dataFindings, drillingFindings, type DataFinding } from './dataFindings.ts';
 import { mostRejected, rejectionAdvice } from './rejections.ts';
-import type { PositionStatistics } from './positionStatistics.ts';
 import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
 import { conditionAdvice, MISSING_ADVICE, movements, text } from './conditionAdvice.ts';
 import type { ConditionStats } from './conditionStatistics.ts';
@@ -49,7 +49,7 @@ export interface DiagnosisInput {
   readonly blockers: ReadonlyMap<ConditionBits, Uint32Array>;
   readonly stats: readonly ConditionStats[];
   readonly funnel: Funnel;
-  readonly positions: PositionStatistics;
+  readonly positions: BlockValues<'positions'>;
   readonly netProfit: number;
   readonly bestPnl: number;
   readonly costs: Costs;

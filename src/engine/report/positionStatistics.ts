@@ -1,39 +1,9 @@
 // Statistics of positions (semantics §5.2): how many won, how much, and how long they were held.
+import type { BlockValues } from '../definitions/statistics/statistics.ts';
 import { lostIn } from '../kernels/compensatedSum.ts';
 import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { mean, percentileOf, standardDeviation } from './moments.ts';
 import type { Positions } from './positions.ts';
-
-export interface PositionStatistics {
-  readonly totalPositions: number;
-  readonly longPositions: number;
-  readonly shortPositions: number;
-  /** Share with pnl > 0. */
-  readonly winRate: number | null;
-  /** Σwin / |Σloss| in money; null without a loss. */
-  readonly profitFactor: number | null;
-  /** Mean pnl, quote units. */
-  readonly expectancy: number | null;
-  /** Mean pnl in units of initial risk, over positions with a stop. */
-  readonly expectancyR: number | null;
-  readonly avgTradePct: number | null;
-  readonly medianTradePct: number | null;
-  readonly avgWin: number | null;
-  /** Negative. */
-  readonly avgLoss: number | null;
-  readonly winLossRatio: number | null;
-  readonly bestTradePct: number | null;
-  readonly worstTradePct: number | null;
-  readonly maxConsecutiveWins: number;
-  readonly maxConsecutiveLosses: number;
-  readonly avgBarsHeld: number | null;
-  readonly avgMaePct: number | null;
-  readonly avgMfePct: number | null;
-  /** √n·mean/sd(ddof 1) of pnl (Van Tharp). */
-  readonly systemQualityNumber: number | null;
-  /** W - (1 - W)/(avgWin/|avgLoss|). */
-  readonly kellyFraction: number | null;
-}
 
 /**
  * The most that rounding can add to the pnl of a position, as a fraction of what it traded. Prices, fees and their
@@ -45,7 +15,7 @@ const ROUNDING_OF_PNL = 1e-14;
  * Statistics of closed positions (semantics §5.2); null where there are too few positions to define one.
  * @param totalNotional Σ quantity · price of all fills
  */
-export function positionStatistics(positions: Positions, totalNotional: number): PositionStatistics {
+export function positionStatistics(positions: Positions, totalNotional: number): BlockValues<'positions'> {
   const { count, pnl, returnPct } = positions;
   const { wins, losses, won, lost, longestWins, longestLosses } = winsAndLosses(pnl);
   const [worst, best] = extremes(returnPct);

@@ -3,6 +3,7 @@
 import { DAY_MS, type Bars } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
+import type { BlockValues } from '../definitions/statistics/statistics.ts';
 import { gather } from '../kernels/gather.ts';
 import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { selectRank } from '../kernels/select.ts';
@@ -91,36 +92,7 @@ function benchmarkOf(bars: Bars, start: number, end: number, lastRows: Int32Arra
   });
 }
 
-export interface ReturnStatistics {
-  /** sd(ddof 1)·√A. */
-  readonly annualVolatility: number | null;
-  /** mean/sd(ddof 1)·√A [empyrical sharpe_ratio]. */
-  readonly sharpeRatio: number | null;
-  /** mean·A / (√mean(min(r,0)²)·√A) over all days [empyrical sortino_ratio]. */
-  readonly sortinoRatio: number | null;
-  /** Σmax(r,0) / -Σmin(r,0) [empyrical omega_ratio at 0]. */
-  readonly omegaRatio: number | null;
-  /** √(Σdd²/(n-1)) [quantstats ulcer_index]. */
-  readonly ulcerIndex: number | null;
-  /** |95th percentile| / |5th percentile| [empyrical tail_ratio]. */
-  readonly tailRatio: number | null;
-  /** 5th percentile, linear [empyrical value_at_risk]. */
-  readonly var95: number | null;
-  /** Mean of the floor((n-1)·0.05)+1 smallest [empyrical conditional_value_at_risk]. */
-  readonly cvar95: number | null;
-  /** Bias-corrected [quantstats skew]. */
-  readonly skew: number | null;
-  /** Excess, bias-corrected [quantstats kurtosis]. */
-  readonly kurtosis: number | null;
-  /** cov(r, b)/var(b), ddof 1. */
-  readonly beta: number | null;
-  /** (mean r - beta·mean b)·A. */
-  readonly alpha: number | null;
-  /** Φ((s - 0)·√(n-1)/√(1 - g3·s + (g4-1)/4·s²)) (Bailey and López de Prado 2012). */
-  readonly probabilisticSharpe: number | null;
-  /** 1 + (1 - g3·s + (g4-1)/4·s²)·(1.645/s)², null at s <= 0. */
-  readonly minTrackRecordDays: number | null;
-}
+type ReturnStatistics = BlockValues<'returns'>;
 
 /**
  * @param periods A, the periods per year: 365 or 252.

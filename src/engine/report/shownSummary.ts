@@ -1,14 +1,13 @@
 // The summary as answers show it: a key that ends in `At` is an ISO 8601 string everywhere in the API. The hash covers
 // the summary as it is computed and stored, with these times in ms.
-import { FLAT_KEYS, type FlatKey } from './flatSummary.ts';
+import { FLAT_KEYS, STATISTICS } from '../definitions/statistics/statistics.ts';
 import type { RuleStatsSummary } from './ruleStatsSummary.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const FIRST = ['strategyTrace', 'ruleStatsSummary'];
 
-/** The one flat key that names an instant. */
-export const INSTANT_KEY = 'maxDrawdownRecoveredAt' satisfies FlatKey;
+const INSTANT_KEYS = STATISTICS.filter(({ unit }) => unit === 'instant').map(({ key }) => key);
 
 /** @param summary all of it or a part, as computed or as read back from storage */
 export function shownSummary(summary: Json): Record<string, unknown> {
@@ -17,7 +16,7 @@ export function shownSummary(summary: Json): Record<string, unknown> {
   // The most important keys come first, because a reader may see no more than the beginning.
   for (const key of [...FIRST, ...FLAT_KEYS, ...Object.keys(others)]) if (key in others) shown[key] = others[key];
   if (equityPreview !== undefined) shown.equityPreview = equityPreview;
-  if (INSTANT_KEY in shown) shown[INSTANT_KEY] = isoText(shown[INSTANT_KEY]);
+  for (const key of INSTANT_KEYS) if (key in shown) shown[key] = isoText(shown[key]);
   const rules = shown.ruleStatsSummary as RuleStatsSummary | undefined;
   if (rules?.rules !== undefined) shown.ruleStatsSummary = { ...rules, rules: rules.rules.map(shownRule) };
   return shown;

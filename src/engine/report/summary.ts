@@ -1,5 +1,6 @@
 // The summary: every key of summaryJson, flat, with the blocks and the trace (formulas: semantics §5).
-import { flatNumbersOf, flatParts, flatSummary, measureRun, type FlatParts, type FlatSummary } from './flatSummary.ts';
+import type { FlatSummary } from '../definitions/statistics/statistics.ts';
+import { flatNumbersOf, flatParts, flatSummary, measureRun, type FlatParts } from './flatSummary.ts';
 import { funnelOf } from './funnel.ts';
 import { exitStatistics, type ExitStatistics } from './exitStatistics.ts';
 import { extremes } from './positionStatistics.ts';
@@ -40,7 +41,7 @@ export interface ResultSeries {
  */
 export interface WrittenSummary {
   readonly summary: () => Summary;
-  /** The members that are numbers or null, as doubles in the order of FLAT_KEYS. */
+  /** The members that are numbers or null, as doubles at their positions (definitions/statistics/statistics.ts). */
   readonly flatNumbers: Float64Array;
   /** The members that are objects or lists, in pieces. The lists that `series` holds as numbers are empty in it. */
   readonly thinBlocksJson: readonly JsonPiece[];

@@ -1,6 +1,6 @@
 // Ranking rows: what the result of a sweep reads of its rows, joined shard by shard, so that a million rows with all of
 // their metrics are never in memory at the same time.
-import type { FlatKey } from '../report/flatSummary.ts';
+import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import { bestRows, scoresOf } from './scores.ts';
 import type { Space } from './space.ts';
 import { objectiveOf, type SweepJob } from './sweepJob.ts';

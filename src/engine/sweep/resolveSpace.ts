@@ -3,7 +3,7 @@ import { TIMEFRAMES } from '../bars/bars.ts';
 import { MIRRORED_OPS } from '../definitions/words.ts';
 import { pointerTo, valueAtPath } from '../language/pointer.ts';
 import { overriddenPath } from '../language/prepare/overrides.ts';
-import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';
+import { FLAT_KEYS, type FlatKey } from '../definitions/statistics/statistics.ts';
 import type { BacktestTask } from '../task.ts';
 import {
   isNumeric,

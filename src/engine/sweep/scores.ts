@@ -1,5 +1,5 @@
 // Scores: the objective of every row as a number where higher is better, and the rows with the best ones.
-import type { FlatKey } from '../report/flatSummary.ts';
+import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import { holds, type Space } from './space.ts';
 import { metricOf, type SweepRows } from './sweepRows.ts';
 

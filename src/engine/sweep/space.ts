@@ -1,7 +1,7 @@
 // The space of a sweep: its dimensions and constraints, and what a point of it stands for.
 import type { BacktestConfig } from '../config.ts';
+import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import type { CompareOp } from '../definitions/words.ts';
-import type { FlatKey } from '../report/flatSummary.ts';
 
 export type LevelValue = number | boolean | string;
 

@@ -1,7 +1,7 @@
 // A sweep as threads receive it: the strategy, the request, and what is known before the first variant runs.
 import type { BacktestTask, RunControl } from '../task.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
-import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';
+import { FLAT_KEYS, STATISTICS, statisticOf, type FlatKey } from '../definitions/statistics/statistics.ts';
 import { paramFaults } from './paramLevels.ts';
 import { comparisonsToCount, countPoints } from './pointCount.ts';
 import { indexCount, takesAll, uniformPoint } from './samplers.ts';
@@ -67,10 +67,7 @@ const MAX_TRIED = 10_000;
 /** At a million variants, rows with all keys take half a gigabyte, and rows with the headline keys a tenth of that. */
 const ALL_METRICS_UP_TO = 20_000;
 
-const HEADLINE: readonly FlatKey[] = [
-  'returnPct', 'excessReturnPct', 'cagr', 'calmarRatio', 'maxDrawdown', 'sharpeRatio', 'totalPositions', 'winRate',
-  'profitFactor', 'expectancy', 'avgBarsHeld', 'totalFees',
-]; // prettier-ignore
+const HEADLINE = STATISTICS.filter(({ isHeadline }) => isHeadline).map(({ key }) => key);
 /** The keys that the ranking and the verdict read. None of them reads equity at every close. */
 const ALWAYS: readonly FlatKey[] = ['returnPct', 'sharpeRatio', 'totalPositions'];
 
@@ -171,14 +168,9 @@ export const objectiveOf = ({
 }: Pick<SweepSpec, 'objective'>): { readonly key: FlatKey; readonly sign: 1 | -1 } => {
   const key = typeof objective === 'string' ? objective : objective.key;
   const given = typeof objective === 'string' ? undefined : objective.direction;
-  const isMinimized = given === undefined ? LOWER_IS_BETTER.has(key) : given === 'minimize';
+  const isMinimized = given === undefined ? statisticOf(key).better === 'lower' : given === 'minimize';
   return { key, sign: isMinimized ? -1 : 1 };
 };
-
-const LOWER_IS_BETTER: ReadonlySet<FlatKey> = new Set<FlatKey>([
-  'maxDrawdown', 'avgDrawdown', 'maxDrawdownDurationBars', 'timeUnderwaterPct', 'annualVolatility', 'ulcerIndex',
-  'maxConsecutiveLosses', 'totalFees', 'feesPctOfGross', 'slippageCost', 'minTrackRecordDays', 'turnover',
-]); // prettier-ignore
 
 /** Keys of every row, in the order of the summary. */
 export function metricsOf({ spec, variants }: Pick<SweepJob, 'spec' | 'variants'>, space: Space): FlatKey[] {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BacktestConfig } from '../config.ts';
 import { COMPARE_OPS } from '../definitions/words.ts';
-import { FLAT_KEYS } from '../report/flatSummary.ts';
+import { FLAT_KEYS } from '../definitions/statistics/statistics.ts';
 
 export const SWEEP_METHODS = ['grid', 'random', 'latin_hypercube', 'tpe'] as const;
 /** The most variants that any tier allows. */

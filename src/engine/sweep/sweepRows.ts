@@ -1,5 +1,5 @@
 // Rows of a sweep, as columns: one row per variant that ran, NaN where a number is undefined.
-import type { FlatKey } from '../report/flatSummary.ts';
+import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import type { RunError } from '../task.ts';
 
 export interface SweepRows {

@@ -1,9 +1,10 @@
 // Every row of a sweep as a file: Arrow, CSV or JSON, one column per parameter and one per metric.
 import { ArrowFileWriter } from '../bars/arrowTable.ts';
-import { numberColumn, type ColumnType, type Table, type TableColumn } from '../bars/table.ts';
+import { numberColumn, type Table, type TableColumn } from '../bars/table.ts';
 import { csvFile, jsonFile, type TableFile } from '../bars/tableText.ts';
 import { isNumeric, valueAt, type Dimension, type LevelValue, type Space } from './space.ts';
-import type { FlatKey } from '../report/flatSummary.ts';
+import { UNITS } from '../definitions/statistics/statistic.ts';
+import { statisticOf } from '../definitions/statistics/statistics.ts';
 import type { SweepRows } from './sweepRows.ts';
 
 export const SWEEP_FORMATS = ['arrow', 'csv', 'json'] as const;
@@ -29,19 +30,6 @@ const FILES: Readonly<Record<SweepFormat, () => TableFile>> = {
   json: () => jsonFile({ open: '', close: '' }),
 };
 
-/** The metrics that are counts or times; all others are plain numbers. */
-const METRIC_TYPES: Partial<Readonly<Record<FlatKey, ColumnType>>> = {
-  maxDrawdownDurationBars: 'count',
-  maxDrawdownStart: 'time',
-  maxDrawdownEnd: 'time',
-  maxDrawdownRecoveredAt: 'time',
-  totalPositions: 'count',
-  longPositions: 'count',
-  shortPositions: 'count',
-  maxConsecutiveWins: 'count',
-  maxConsecutiveLosses: 'count',
-};
-
 /** Params keep their names; a metric with the same name gets a prefix. */
 function tableOf(space: Space, rows: SweepRows): Table {
   const taken = new Set(['variant', ...space.dimensions.map(({ name }) => name)]);
@@ -60,8 +48,8 @@ function tableOf(space: Space, rows: SweepRows): Table {
   });
   const metrics = rows.metrics.map(({ key, values }): TableColumn => {
     const name = taken.has(key) ? `result.${key}` : key;
-    const type = METRIC_TYPES[key];
-    return type === undefined ? numberColumn(name, values) : { name, type, read: (row) => values[row] };
+    const type = UNITS[statisticOf(key).unit].column;
+    return type === 'number' ? numberColumn(name, values) : { name, type, read: (row) => values[row] };
   });
   const variant: TableColumn = { name: 'variant', type: 'count', read: (row) => rows.indexes[row] };
   return { length: rows.indexes.length, columns: [variant, ...dimensions, ...metrics] };

@@ -2,7 +2,8 @@
 import { mean, ROUNDING, standardDeviation } from '../report/moments.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { drawdownStatistics } from '../report/drawdown.ts';
-import { chosenSummary, dailyOf, type FlatKey } from '../report/flatSummary.ts';
+import type { FlatKey } from '../definitions/statistics/statistics.ts';
+import { chosenSummary, dailyOf } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
 import { narrowRun } from '../backtest.ts';
 import { coveredShare, foldsOf, type Fold } from './folds.ts';

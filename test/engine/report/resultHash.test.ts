@@ -1,7 +1,7 @@
 // The hash of a result, against one of bytes that are put together plainly from its summary and its trade rows.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { FLAT_KEYS } from '../../../src/engine/report/flatSummary.ts';
+import { FLAT_KEYS } from '../../../src/engine/definitions/statistics/statistics.ts';
 import { resultHash, type HashedSummary } from '../../../src/engine/report/resultHash.ts';
 import { ROW_NUMBERS, tradeRows, type TradeTable, type TradeWords } from '../../../src/engine/report/tradeTable.ts';
 import { createMarket } from '../../../src/engine/bars/market.ts';

@@ -1,6 +1,7 @@
 // The summary as text, which is written without its objects: what JSON.stringify makes of them, member by member.
 import { expect, it } from 'vitest';
 import { createMarket } from '../../../src/engine/bars/market.ts';
+import { FLAT_KEYS } from '../../../src/engine/definitions/statistics/statistics.ts';
 import { flatNumbersOf } from '../../../src/engine/report/flatSummary.ts';
 import { simulateTask } from '../../../src/engine/backtest.ts';
 import { randomSnapshot } from '../../support/bars.ts';
@@ -95,9 +96,11 @@ it('is what JSON.stringify writes of exits, filters, fee tiers and undecided bar
 });
 
 it('is stored as numbers that JSON would give back: 0 for -0, and NaN for null and what JSON writes as null', () => {
-  const money = { a: -0, b: Infinity, c: -Infinity, d: NaN, e: null, f: 1 / 3 };
+  const values = [-0, Infinity, -Infinity, NaN, null, 1 / 3];
+  const keys = FLAT_KEYS.slice(0, values.length);
+  const money = Object.fromEntries(keys.map((key, at) => [key, values[at]]));
   const parts = { money, drawdown: {}, returns: {}, use: {}, positions: {}, costs: {} };
   const numbers = flatNumbersOf(parts as never);
-  const read = JSON.parse(JSON.stringify(Object.values(money))) as (number | null)[];
+  const read = JSON.parse(JSON.stringify(values)) as (number | null)[];
   expect([...numbers.subarray(0, read.length)]).toEqual(read.map((value) => value ?? NaN));
 });

@@ -1,8 +1,7 @@
 // The report of a sweep: one HTML file that contains its data and scripts, with the verdict on top, for phones and dark
 // mode too.
 import { html, htmlPage, NOTHING, section, type Html } from '../../report/kit/html.ts';
-import type { FlatKey } from '../../report/flatSummary.ts';
-import { isFraction } from '../../report/summaryDescriptions.ts';
+import { isFraction, type FlatKey } from '../../definitions/statistics/statistics.ts';
 import { heatmapOf, type Heatmap } from '../landscape.ts';
 import type { SweepContext } from '../shard.ts';
 import { objectiveOf } from '../sweepJob.ts';

@@ -1,8 +1,7 @@
 // The tables of a sweep's report: the best variants, walk-forward, and how much of the best is luck.
 import { html, NOTHING, section, table, type Html } from '../../report/kit/html.ts';
 import { day, roundedPercent, significant } from '../../report/kit/numberText.ts';
-import type { FlatKey } from '../../report/flatSummary.ts';
-import { isFraction } from '../../report/summaryDescriptions.ts';
+import { isFraction, type FlatKey } from '../../definitions/statistics/statistics.ts';
 import type { SweepResult } from '../sweepResult.ts';
 
 type Names = Readonly<Record<string, string>>;

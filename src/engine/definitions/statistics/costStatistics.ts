@@ -1,0 +1,71 @@
+// Definitions: costs of all fills (report/flatSummary.ts computes them).
+import type { Statistics } from './statistic.ts';
+
+export const COST_STATISTICS = {
+  totalFees: {
+    position: 54,
+    about: 'makerFees + takerFees.',
+    unit: 'money',
+    canBeNull: false,
+    reads: 'fills',
+    better: 'lower',
+    isHeadline: true,
+    row: { table: 'money', place: 80, name: 'Fees' },
+  },
+  makerFees: {
+    position: 55,
+    about: 'Fees of maker fills; a rebate is negative.',
+    unit: 'money',
+    canBeNull: false,
+    reads: 'fills',
+    better: 'higher',
+    row: { table: 'money', place: 90, name: 'of these, maker' },
+  },
+  takerFees: {
+    position: 56,
+    about: 'Fees of taker fills.',
+    unit: 'money',
+    canBeNull: false,
+    reads: 'fills',
+    better: 'higher',
+    row: { table: 'money', place: 100, name: 'of these, taker' },
+  },
+  /** The profit before fees, and not before the other costs. */
+  feesPctOfGross: {
+    position: 57,
+    about: 'totalFees / |netProfit + totalFees|, the profit before fees alone; null when that is zero.',
+    unit: 'fraction',
+    range: '1 or more: fees took it all.',
+    canBeNull: true,
+    reads: 'fills',
+    better: 'lower',
+    row: { table: 'return', place: 60, name: 'Fees, share of profit before fees', about: 'Fees / |net profit + fees|' },
+  },
+  slippageCost: {
+    position: 58,
+    about: '|Fill price - price before slippage| · quantity, over all fills.',
+    unit: 'money',
+    canBeNull: false,
+    reads: 'fills',
+    better: 'lower',
+    row: { table: 'money', place: 110, name: 'Slippage' },
+  },
+  fundingPaid: {
+    position: 59,
+    about: 'Funding paid, net of what was received.',
+    unit: 'money',
+    canBeNull: false,
+    reads: 'fills',
+    better: 'higher',
+    row: { table: 'money', place: 120, name: 'Funding paid' },
+  },
+  totalNotional: {
+    position: 60,
+    about: 'Quantity · fill price, over all fills.',
+    unit: 'money',
+    canBeNull: false,
+    reads: 'fills',
+    better: 'higher',
+    row: { table: 'money', place: 130, name: 'Traded notional' },
+  },
+} as const satisfies Statistics;
