@@ -1,10 +1,11 @@
-// The law of definitions: the name of a statistic is written in its
+// The law of definitions: the name of a statistic or of a sweep method is written in its
 // definition. Everything else reads the registry, so that adding one needs no search for the places that list them.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
 import { FLAT_KEYS } from '../src/engine/definitions/statistics/statistics.ts';
+import { SWEEP_METHODS } from '../src/engine/sweep/methods/sweepMethods.ts';
 
 interface Law {
   readonly names: readonly string[];
@@ -43,6 +44,14 @@ const LAWS: Readonly<Record<string, Law>> = {
       'src/engine/sweep/walkForward.ts': 'the numbers of a test window',
     },
   },
+  'sweep method': {
+    names: SWEEP_METHODS,
+    home: 'src/engine/sweep/methods/',
+    documents: ['docs/sweeps.md'],
+    allowed: {
+      'src/api/sweeps/sweepExamples.ts': 'an example of a request',
+    },
+  },
 };
 
 const FILES = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'));
@@ -66,5 +75,20 @@ describe.each(Object.entries(LAWS))('the name of a %s', (_, { names, home, docum
   it.each(documents)('is explained in %s', (page) => {
     const text = readFileSync(join(ROOT, page), 'utf8');
     expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+describe('a message about sweeps', () => {
+  /** Files with a string that contains a name as a word, and the reason. */
+  const ALLOWED: Readonly<Record<string, string>> = {
+    'src/api/sweeps/sweepExamples.ts': 'an example of a request',
+    'src/engine/sweep/tries.ts': 'imported by the methods, so that it cannot ask them; the test of messages reads it',
+  };
+
+  it('takes the names of methods from the registry', () => {
+    const own = FILES.filter((file) => /sweep/i.test(file) && !file.startsWith('src/engine/sweep/methods/'));
+    const word = new RegExp(`['"\`][^'"\`\\n]*\\b(?<!at )(${SWEEP_METHODS.join('|')})\\b[^'"\`\\n]*['"\`]`);
+    const naming = own.filter((file) => word.test(codeOf(file)));
+    expect(naming.toSorted()).toEqual(Object.keys(ALLOWED));
   });
 });

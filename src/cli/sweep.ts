@@ -4,11 +4,16 @@ import { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
   createPool,
+  DEFAULT_METHOD,
+  DRAWING_METHOD,
+  either,
   encodeSweepRows,
   decodeRows,
+  EXHAUSTIVE_METHODS,
   FLAT_KEYS,
   isFraction,
   marketsOf,
+  methodOf,
   planSweep,
   shownNames,
   shownSummary,
@@ -16,6 +21,7 @@ import {
   SWEEP_FORMATS,
   SWEEP_METHODS,
   SweepSpec,
+  WALK_FORWARD_METHODS,
   type FlatKey,
   type Snapshot,
   type SweepJob,
@@ -52,10 +58,14 @@ export function register(program: Command): void {
     .option('--config <file>', 'the config of the backtests (docs/config.md); default: that of the space file')
     .option(
       '--method <name>',
-      `one of ${SWEEP_METHODS.join(', ')}; default: that of the space file, else grid`,
+      `one of ${SWEEP_METHODS.join(', ')}; default: that of the space file, else ${DEFAULT_METHOD}`,
       oneOf(SWEEP_METHODS),
     )
-    .option('--budget <count>', 'how many variants to run; needed unless the method is grid', wholeNumber(1, 1_000_000))
+    .option(
+      '--budget <count>',
+      `how many variants to run; needed unless the method is ${either(EXHAUSTIVE_METHODS)}`,
+      wholeNumber(1, 1_000_000),
+    )
     .option('--seed <number>', 'seed of the methods that draw at random; default: 1', wholeNumber(0, 0xffffffff))
     .option(
       '--objective <key>',
@@ -116,7 +126,7 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
   delete body.strategyVersionId;
   const { method, budget, seed, objective } = options;
   const given = {
-    method: 'grid',
+    method: DEFAULT_METHOD,
     ...body,
     config,
     ...(method && { method }),
@@ -155,24 +165,26 @@ function requireFittingOptions(
   { method, budget, walkForward }: SweepSpec,
 ): void {
   const isChosen = chosen !== undefined;
-  if (isChosen && method !== 'grid' && budget === undefined)
+  const { refuses } = methodOf(method);
+  if (isChosen && refuses.budget === null && budget === undefined)
     throw new UsageError(
-      `--method ${method} needs --budget COUNT, the number of variants to run. Only a grid runs without one.`,
+      `--method ${method} needs --budget COUNT, the number of variants to run. Only ` +
+        `${either(EXHAUSTIVE_METHODS.map((name) => `a ${name}`))} runs without one.`,
     );
-  if (method === 'grid' && given !== undefined)
+  if (refuses.budget !== null && given !== undefined)
     throw new UsageError(
-      'A grid runs every point of the space and takes no budget. Leave out --budget, or draw that many variants with ' +
-        `--method random${isChosen || file.method !== undefined ? '' : '; without --method a sweep is a grid'}.`,
+      `${refuses.budget.onCommandLine} Leave out --budget, or draw that many variants with --method ${DRAWING_METHOD}` +
+        `${isChosen || file.method !== undefined ? '' : `; without --method a sweep is a ${DEFAULT_METHOD}`}.`,
     );
-  if (isChosen && method === 'grid' && budget !== undefined)
+  if (isChosen && refuses.budget !== null && budget !== undefined)
     throw new UsageError(
-      `--method grid takes no budget, and ${space} has one. Remove it there, or draw that many variants with ` +
-        '--method random.',
+      `--method ${method} takes no budget, and ${space} has one. Remove it there, or draw that many variants with ` +
+        `--method ${DRAWING_METHOD}.`,
     );
-  if (isChosen && method === 'tpe' && walkForward !== undefined)
+  if (isChosen && refuses.walkForward !== null && walkForward !== undefined)
     throw new UsageError(
-      `--method tpe chooses variants by results over the whole range, and ${space} asks for walk-forward, whose test ` +
-        'windows must not be seen. Use --method random or latin_hypercube, or remove "walkForward" there.',
+      `--method ${method} ${refuses.walkForward}, and ${space} asks for walk-forward, whose test windows must not be ` +
+        `seen. Use --method ${either(WALK_FORWARD_METHODS)}, or remove "walkForward" there.`,
     );
 }
 

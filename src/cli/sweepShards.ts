@@ -1,10 +1,11 @@
-// The shards of a sweep on the threads of this process: a few in flight per thread, rounds of tpe one after the other.
+// The shards of a sweep on the threads of this process: a few in flight per thread, rounds one after the other.
 import {
   decodeRows,
   historyOf,
   joinRankingRows,
   objectiveOf,
   rankingRows,
+  runsInRounds,
   shardsOf,
   spaceOf,
   type Pool,
@@ -47,7 +48,7 @@ export async function runShards(
   const size = Math.min(MAX_SHARD, Math.max(MIN_SHARD, Math.ceil(job.indexes / (threads * SHARDS_PER_THREAD))));
   const ranges = shardsOf(job, size);
   const collected = new Collected(inputs, keepsShards);
-  if (job.spec.method === 'tpe') await runRounds(pool, inputs, threads, ranges, collected, onProgress);
+  if (runsInRounds(job.spec)) await runRounds(pool, inputs, threads, ranges, collected, onProgress);
   else await runRanges(pool, inputs, ranges, collected, onProgress);
   return collected.finish();
 }
@@ -74,7 +75,7 @@ class Collected {
   }
 
   /**
-   * The ranking rows so far, without gaps: a round of tpe ends before the next one begins. They replace the parts,
+   * The ranking rows so far, without gaps: a round ends before the next one begins. They replace the parts,
    * which `joinRankingRows` removes from the list.
    */
   joinRows(): RankingRows {

@@ -114,7 +114,17 @@ export {
   type SweepJob,
   type SweepStrategy,
 } from './sweep/sweepJob.ts';
-export { SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts';
+export {
+  DEFAULT_METHOD,
+  DRAWING_METHOD,
+  either,
+  EXHAUSTIVE_METHODS,
+  methodOf,
+  runsInRounds,
+  SWEEP_METHODS,
+  WALK_FORWARD_METHODS,
+} from './sweep/methods/sweepMethods.ts';
+export { SweepSpec } from './sweep/sweepRequest.ts';
 export type { SweepResult } from './sweep/sweepResult.ts';
 export { metricOf, type SweepRows } from './sweep/sweepRows.ts';
 export { constraintAdvice } from './sweep/constraintForm.ts';

@@ -2,7 +2,7 @@
 import type { RunnableVersion } from '../db/claims.ts';
 import { strategyOf } from '../db/strategyVersions.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
-import { shardsOf } from '../engine/index.ts';
+import { runsInRounds, shardsOf } from '../engine/index.ts';
 import type { ShardRange, Snapshot, SweepBatch, SweepJob, SweepSpec } from '../engine/index.ts';
 
 export type PartInputs = Omit<SweepBatch, 'job' | 'work'>;
@@ -32,13 +32,13 @@ export function sweepJobOf(claim: ShardClaim, version: RunnableVersion): SweepJo
   };
 }
 
-/** Rounds of tpe follow each other; the shards of other methods were all queued at the start. */
+/** Rounds follow each other; the shards of a sweep without rounds were all queued at the start. */
 export function nextShard(
   range: ShardRange,
   cost: number,
   job: SweepJob,
 ): { first: number; last: number; cost: number } | null {
-  if (job.spec.method !== 'tpe') return null;
+  if (!runsInRounds(job.spec)) return null;
   const next = shardsOf(job, 0).find(({ first }) => first === range.last);
   if (next === undefined) return null;
   return { ...next, cost: (cost / (range.last - range.first)) * (next.last - next.first) };

@@ -22,6 +22,7 @@ import {
   joinRankingRows,
   objectiveOf,
   rankingRows,
+  runsInRounds,
   spaceOf,
 } from '../engine/index.ts';
 import type {
@@ -250,9 +251,9 @@ export class SweepRunner {
     return { kind: 'finish', rows, earlierTrials: await countEarlierTrials(this.#sql, claim), title: 'Sweep' };
   }
 
-  /** A round of tpe is proposed from the rows of the rounds before it. */
+  /** A round is proposed from the rows of the rounds before it. */
   async #shardWork(claim: ShardClaim, job: SweepJob, range: ShardRange): Promise<SweepWork> {
-    if (job.spec.method !== 'tpe' || range.first === 0) return { kind: 'shard', range };
+    if (!runsInRounds(job.spec) || range.first === 0) return { kind: 'shard', range };
     const history = historyOf({ job, space: spaceOf(job) }, await this.#rankingRows(claim, job));
     return { kind: 'shard', range: { ...range, history } };
   }

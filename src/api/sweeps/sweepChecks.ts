@@ -4,9 +4,11 @@ import { strategyOf, type StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   configOf,
   countSweep,
+  DRAWING_METHOD,
   marketsOf,
   parsePointer,
   pointerTo,
+  runsInRounds,
   shardsOf,
   sizeSweep,
   type BacktestConfig,
@@ -58,7 +60,7 @@ export async function acceptSweep(
   const windows = 1 + (spec.walkForward?.folds ?? 0);
   const cost = (markets.reduce((most, market) => Math.max(most, market.cost), 0) + COST_PER_RUN) * windows;
   const size = Math.max(1, Math.min(MAX_SHARD, Math.floor(COST_PER_SHARD / cost)));
-  if (spec.method !== 'tpe' && job.indexes > size * MAX_SHARDS) throw tooMuchWork(cost * job.indexes);
+  if (!runsInRounds(spec) && job.indexes > size * MAX_SHARDS) throw tooMuchWork(cost * job.indexes);
   const shards = shardsOf(job, size).map((shard) => ({ ...shard, cost: cost * (shard.last - shard.first) }));
   return {
     strategyId: version.strategyId,
@@ -67,7 +69,7 @@ export async function acceptSweep(
     markets: markets.map(({ symbol, timeframe, snapshots }) => ({ symbol, timeframe, snapshots })),
     variants: job.variants,
     indexes: job.indexes,
-    shards: spec.method === 'tpe' ? shards.slice(0, 1) : shards,
+    shards: runsInRounds(spec) ? shards.slice(0, 1) : shards,
   };
 }
 
@@ -134,7 +136,7 @@ function limitPoints(tier: Tier, points: number): void {
   throw problem('TIER_LIMIT_REACHED', {
     message:
       `The space of this sweep has ${points} points, those that its constraints rule out included; the ${tier} tier ` +
-      `allows ${limit}. Use larger steps, or random with a budget.`,
+      `allows ${limit}. Use larger steps, or ${DRAWING_METHOD} with a budget.`,
     extras: { limitName: 'sweepPoints', limit, usage: points },
   });
 }
@@ -144,8 +146,8 @@ function limitVariants(tier: Tier, variants: number): void {
   if (variants <= limit) return;
   throw problem('TIER_LIMIT_REACHED', {
     message:
-      `This sweep has ${variants} variants; the ${tier} tier allows ${limit}. Use larger steps, or random with a ` +
-      'budget.',
+      `This sweep has ${variants} variants; the ${tier} tier allows ${limit}. Use larger steps, or ` +
+      `${DRAWING_METHOD} with a budget.`,
     extras: { limitName: 'sweepVariants', limit, usage: variants },
   });
 }

@@ -1,7 +1,8 @@
 // The tree-structured Parzen estimator: proposes variants where good results are dense (Bergstra, Bardenet, Bengio and
 // Kégl 2011).
 import { normalCdf, normalQuantile } from '../report/normal.ts';
-import { uniformVariant, type Coordinates } from './samplers.ts';
+import { uniformVariant, type Coordinates } from './draws.ts';
+import type { Proposal, SweepHistory } from './methods/sweepMethod.ts';
 import { uniform } from './seeded.ts';
 import {
   coordinateAt,
@@ -12,13 +13,7 @@ import {
   type Dimension,
   type Space,
 } from './space.ts';
-import { UNWATCHED, type Tries } from './tries.ts';
-
-/** Variants that ran, with their scores: higher is better, NaN ranks last. */
-export interface SweepHistory {
-  readonly coordinates: readonly Float64Array[];
-  readonly scores: Float64Array;
-}
+import type { Tries } from './tries.ts';
 
 /** The first variants are drawn uniformly, because an estimate from fewer says little. */
 export const STARTUP_VARIANTS = 24;
@@ -37,8 +32,8 @@ const MAX_DRAWS = 50;
 export function proposeVariants(
   space: Space,
   history: SweepHistory,
-  { seed, first, count }: { readonly seed: number; readonly first: number; readonly count: number },
-  tries: Tries = UNWATCHED,
+  { seed, first, count }: Proposal,
+  tries: Tries,
 ): (Coordinates | null)[] {
   const total = history.scores.length;
   const order = Array.from({ length: total }, (_, at) => at).sort(

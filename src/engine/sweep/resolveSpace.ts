@@ -5,6 +5,7 @@ import { pointerTo, valueAtPath } from '../language/pointer.ts';
 import { overriddenPath } from '../language/prepare/overrides.ts';
 import { FLAT_KEYS, type FlatKey } from '../definitions/statistics/statistics.ts';
 import type { BacktestTask } from '../task.ts';
+import { CONTINUOUS_METHODS, either, methodOf } from './methods/sweepMethods.ts';
 import {
   isNumeric,
   levelCount,
@@ -43,11 +44,12 @@ export function resolveSpace(
       faults.push({ ...made, path: pointerTo('/space', name) });
       return [];
     }
-    if (made.kind === 'continuous' && spec.method === 'grid')
+    const refusal = made.kind === 'continuous' ? methodOf(spec.method).refuses.continuous : null;
+    if (refusal !== null)
       faults.push({
         path: pointerTo('/space', name),
-        message: `A grid needs a step or a list of values for ${name}, whose range is continuous.`,
-        suggestion: 'Give a step, or use random, latin_hypercube or tpe.',
+        message: refusal(name),
+        suggestion: `Give a step, or use ${either(CONTINUOUS_METHODS)}.`,
       });
     return [made];
   });

@@ -15,15 +15,17 @@ import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import { addBlockSums, cscvBlocksOf, isSampled, type CscvBlocks } from './cscvBlocks.ts';
-import { variantAt, type Coordinates } from './samplers.ts';
+import type { Coordinates } from './draws.ts';
+import type { SweepHistory } from './methods/sweepMethod.ts';
+import { methodOf } from './methods/sweepMethods.ts';
+import { variantAt } from './samplers.ts';
 import { configOf, holds, type Space } from './space.ts';
 import { metricsOf, objectiveOf, spaceOf, type MarketOf, type SweepControl, type SweepJob } from './sweepJob.ts';
 import { MAX_FAILURES_KEPT, type SweepRows } from './sweepRows.ts';
 import { foldsOf, reachesEnd, type Fold } from './folds.ts';
-import { proposeVariants, type SweepHistory } from './parzen.ts';
 import { watchedTries } from './tries.ts';
 
-/** A range of indexes [first, last), and for tpe the results of the earlier ones. */
+/** A range of indexes [first, last), and for a round the results of the earlier ones. */
 export interface ShardRange {
   readonly first: number;
   readonly last: number;
@@ -115,9 +117,10 @@ export function variantsOf(
     if (coordinates !== null) variants.push({ index, coordinates });
   };
   try {
-    if (job.spec.method === 'tpe' && history !== undefined) {
+    const { rounds } = methodOf(job.spec.method);
+    if (rounds !== null && history !== undefined) {
       const asked = { seed: job.spec.seed, first, count: last - first };
-      proposeVariants(space, history, asked, tries).forEach((coordinates, at) => add(coordinates, first + at));
+      rounds.propose(space, history, asked, tries).forEach((coordinates, at) => add(coordinates, first + at));
     } else for (let index = first; index < last; index++) add(variantAt(job.spec, space, index, tries), index);
     return variants;
   } catch (error) {

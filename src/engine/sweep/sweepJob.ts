@@ -4,7 +4,9 @@ import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import { FLAT_KEYS, STATISTICS, statisticOf, type FlatKey } from '../definitions/statistics/statistics.ts';
 import { paramFaults } from './paramLevels.ts';
 import { comparisonsToCount, countPoints } from './pointCount.ts';
-import { indexCount, takesAll, uniformPoint } from './samplers.ts';
+import { uniformPoint } from './draws.ts';
+import { DRAWING_METHOD, either, EXHAUSTIVE_METHODS, methodOf, WALK_FORWARD_METHODS } from './methods/sweepMethods.ts';
+import { indexCount, takesAll } from './samplers.ts';
 import { resolveSpace, type SpaceFault } from './resolveSpace.ts';
 import { meetsConstraints, type Space } from './space.ts';
 import type { SweepSpec } from './sweepRequest.ts';
@@ -97,11 +99,11 @@ export function countSweep({ strategy, spec, space, indexes, isCounted }: SizedS
   });
   const comparisons = comparisonsToCount(space);
   if (comparisons > MAX_COMPARISONS) {
-    if (spec.method === 'grid')
+    if (methodOf(spec.method).refuses.budget !== null)
       return refuse(
         `Counting the points that the constraints leave takes up to ${comparisons} comparisons; at most ` +
           `${MAX_COMPARISONS} are made. The ${space.constraints.length} constraints connect too many values.`,
-        'Use fewer constraints or larger steps in the params that they compare, or random with a budget.',
+        `Use fewer constraints or larger steps in the params that they compare, or ${DRAWING_METHOD} with a budget.`,
       );
     const sample = drawSample(spec, space);
     if (sample === null) return refuse(rareMessage(MAX_TRIED, 0));
@@ -126,31 +128,30 @@ function drawSample({ seed }: SweepSpec, space: Space): ArrayLike<number> | null
 /** What the method does not allow: a budget, a walk-forward, or a space of this size. */
 function methodFaults(spec: SweepSpec, space: Space): SpaceFault[] {
   const faults: SpaceFault[] = [];
-  if (spec.method !== 'grid' && spec.budget === undefined)
+  const { name, refuses } = methodOf(spec.method);
+  if (refuses.budget === null && spec.budget === undefined)
     faults.push({
       path: '/budget',
-      message: `The method ${spec.method} needs a budget: how many variants to evaluate.`,
-      suggestion: 'Give a budget, such as 200, or use grid.',
+      message: `The method ${name} needs a budget: how many variants to evaluate.`,
+      suggestion: `Give a budget, such as 200, or use ${either(EXHAUSTIVE_METHODS)}.`,
     });
-  if (spec.method === 'grid' && spec.budget !== undefined)
+  if (refuses.budget !== null && spec.budget !== undefined)
     faults.push({
       path: '/budget',
-      message: 'A grid has as many variants as its space has points, and takes no budget.',
-      suggestion: 'Leave the budget out, or use random, which draws that many.',
+      message: refuses.budget.message,
+      suggestion: `Leave the budget out, or use ${DRAWING_METHOD}, which draws that many.`,
     });
-  if (spec.method === 'tpe' && spec.walkForward !== undefined)
+  if (refuses.walkForward !== null && spec.walkForward !== undefined)
     faults.push({
       path: '/walkForward',
-      message:
-        'tpe chooses variants by results over the whole range, the test windows included; walk-forward needs ' +
-        'another method.',
-      suggestion: 'Use random or latin_hypercube.',
+      message: `${name} ${refuses.walkForward}, the test windows included; walk-forward needs another method.`,
+      suggestion: `Use ${either(WALK_FORWARD_METHODS)}.`,
     });
-  if (spec.method === 'grid' && space.size > MAX_POINTS)
+  if (refuses.budget !== null && space.size > MAX_POINTS)
     faults.push({
       path: '/space',
-      message: `The grid has ${space.size} points; a grid may have ${MAX_POINTS}.`,
-      suggestion: 'Use larger steps, or random with a budget.',
+      message: `The ${name} has ${space.size} points; a ${name} may have ${MAX_POINTS}.`,
+      suggestion: `Use larger steps, or ${DRAWING_METHOD} with a budget.`,
     });
   return faults;
 }

@@ -1,10 +1,10 @@
 // The request of a sweep: what to vary, how to choose variants, and how to rank them. The zod schema is the type.
 import { z } from 'zod';
 import { BacktestConfig } from '../config.ts';
-import { COMPARE_OPS } from '../definitions/words.ts';
 import { FLAT_KEYS } from '../definitions/statistics/statistics.ts';
+import { COMPARE_OPS } from '../definitions/words.ts';
+import { either, EXHAUSTIVE_METHODS, SWEEP_METHODS } from './methods/sweepMethods.ts';
 
-export const SWEEP_METHODS = ['grid', 'random', 'latin_hypercube', 'tpe'] as const;
 /** The most variants that any tier allows. */
 const MAX_VARIANTS = 1_000_000;
 /** No strategy has more numbers that are worth varying together. */
@@ -84,7 +84,7 @@ export const SweepSpec = z.strictObject({
     .min(1)
     .max(MAX_VARIANTS)
     .optional()
-    .meta({ description: 'Variants to evaluate; required unless the method is grid.' }),
+    .meta({ description: `Variants to evaluate; required unless the method is ${either(EXHAUSTIVE_METHODS)}.` }),
   seed: z.int().min(0).max(MAX_SEED).default(1),
   objective: Objective.default('sharpeRatio'),
   constraints: z

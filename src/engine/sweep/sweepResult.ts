@@ -11,7 +11,7 @@ import { cscvBlocksOf, MAX_SAMPLED } from './cscvBlocks.ts';
 import { heatmapOf, marginalOf, plateauOf, type Heatmap, type Marginal, type Plateau } from './landscape.ts';
 import { minTrackRecord, probabilisticSharpe, type SharpeSample } from '../report/sharpeConfidence.ts';
 import { expectedMaximum, overfittingProbability } from './overfitting.ts';
-import { gridIndex, isCountable } from './samplers.ts';
+import { gridIndex, isCountable } from './draws.ts';
 import { prepareVariant, simulateVariant, taskOf, type SweepContext } from './shard.ts';
 import type { RankingRows } from './rankingRows.ts';
 import { scoresOf } from './scores.ts';
