@@ -1,10 +1,11 @@
-// The law of definitions: the name of a statistic or of a sweep method is written in its
+// The law of definitions: the name of a statistic, of a robustness analysis or of a sweep method is written in its
 // definition. Everything else reads the registry, so that adding one needs no search for the places that list them.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
 import { FLAT_KEYS } from '../src/engine/definitions/statistics/statistics.ts';
+import { ROBUSTNESS_ANALYSES } from '../src/engine/robustness/analyses/registeredAnalyses.ts';
 import { SWEEP_METHODS } from '../src/engine/sweep/methods/sweepMethods.ts';
 
 interface Law {
@@ -33,7 +34,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       'src/engine/language/form/units.ts': 'the member of a config',
       'src/engine/report/flatSummary.ts': 'skips the work that no requested statistic needs',
       'src/engine/report/returns.ts': 'skips the work that no requested statistic needs',
-      'src/engine/robustness/robustnessResult.ts': 'the headline numbers whose distribution is given',
+      'src/engine/robustness/analyses/partOutcomes.ts': 'the headline numbers whose distribution is given',
       'src/engine/robustness/checkRuns.ts': 'the headline numbers of a run of a check',
       'src/engine/robustness/lineage.ts': 'the numbers by which a check recognizes a row of a sweep as its backtest',
       'src/engine/sweep/page/sweepPage.ts': 'the columns of the best rows',
@@ -43,6 +44,12 @@ const LAWS: Readonly<Record<string, Law>> = {
       'src/engine/sweep/sweepResult.ts': 'the number by which a variant without trades is recognized',
       'src/engine/sweep/walkForward.ts': 'the numbers of a test window',
     },
+  },
+  'robustness analysis': {
+    names: ROBUSTNESS_ANALYSES,
+    home: 'src/engine/robustness/analyses/',
+    documents: ['docs/robustness.md'],
+    allowed: { 'src/api/backtests/robustnessSchemas.ts': 'an example of a request' },
   },
   'sweep method': {
     names: SWEEP_METHODS,

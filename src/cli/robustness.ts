@@ -3,11 +3,13 @@ import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { MAX_THREADS } from '../config.ts';
 import {
+  ANALYSES,
   createPool,
   robustnessResult,
   ROBUSTNESS_ANALYSES,
   RobustnessSpec,
   stepsOf,
+  type AnalysisRow,
   type RobustnessJob,
   type RobustnessResult,
   type Snapshot,
@@ -110,18 +112,25 @@ async function runParts(job: RobustnessJob, snapshots: readonly Snapshot[], thre
 }
 
 function print(result: RobustnessResult): void {
+  const reports = ANALYSES.flatMap((analysis) => {
+    const found = result[analysis.name];
+    return found === undefined ? [] : [analysis.reportOf(found)];
+  });
+  const { baseline, verdict, findings, bounds } = result;
   printTable(
     [
-      { title: 'run', value: ([what]: string[]) => what },
-      { title: 'return', value: ([, value]: string[]) => value, align: 'right' },
-      { title: 'drawdown', value: ([, , value]: string[]) => value, align: 'right' },
-      { title: '', value: ([, , , note]: string[]) => note },
+      { title: 'run', value: ({ name }: AnalysisRow) => name },
+      { title: 'return', value: ({ returnPct }: AnalysisRow) => percent(returnPct), align: 'right' },
+      { title: 'drawdown', value: ({ maxDrawdown }: AnalysisRow) => percent(maxDrawdown), align: 'right' },
+      { title: '', value: noteOf },
     ],
-    tableRows(result),
+    [
+      { name: 'backtest', returnPct: baseline.returnPct, maxDrawdown: baseline.maxDrawdown },
+      ...reports.flatMap(({ samples = [] }) => samples),
+      ...reports.flatMap(({ runs = [] }) => runs),
+    ],
   );
-  const { lookAheadAudit, warmUpAudit, verdict, findings, bounds } = result;
-  if (lookAheadAudit) printLine(`look-ahead audit: ${auditText(lookAheadAudit.passed)}`);
-  if (warmUpAudit) printLine(`warm-up audit: ${auditText(warmUpAudit.passed)}`);
+  for (const { audit } of reports) if (audit) printLine(`${audit.title}: ${auditText(audit.passed)}`);
   const held = bounds.filter(({ passed }) => passed === true).length;
   const unknown = bounds.filter(({ passed }) => passed === null).length;
   const missing = unknown > 0 ? `, ${unknown} not measured` : '';
@@ -130,68 +139,8 @@ function print(result: RobustnessResult): void {
   for (const { severity, code, message } of findings) printLine(`${severity} ${code}: ${message}`);
 }
 
-/** Rows of [run, return, drawdown, note]: the backtest itself, the analyses that draw samples, then single runs. */
-function tableRows({
-  baseline,
-  monteCarlo,
-  blockBootstrap,
-  parameterJitter,
-  feeStress,
-  slippageStress,
-  startShift,
-  counterfactuals,
-}: RobustnessResult): string[][] {
-  return [
-    ['backtest', percent(baseline.returnPct), percent(baseline.maxDrawdown), ''],
-    ...(monteCarlo
-      ? [
-          runRow('trades as they were, at exits', monteCarlo.actual),
-          medianRow('trades drawn again, at exits', monteCarlo.resampled),
-        ]
-      : []),
-    ...(blockBootstrap
-      ? [
-          ...(blockBootstrap.original
-            ? [runRow('bars as they were, without finer bars', blockBootstrap.original)]
-            : []),
-          medianRow('bars drawn again', blockBootstrap),
-        ]
-      : []),
-    ...(parameterJitter ? [medianRow('numbers moved', parameterJitter)] : []),
-    ...stressRows('fees', feeStress),
-    ...stressRows('slippage', slippageStress),
-    ...(startShift?.shifts ?? []).map((shift) => runRow(`start ${counted(shift.bars, 'bar')} later`, shift)),
-    ...(counterfactuals ?? []).map((row) => runRow(`without ${row.without}`, row)),
-  ];
-}
-
-interface SampledRuns {
-  readonly returnPct: { readonly p50: number | null };
-  readonly maxDrawdown: { readonly p50: number | null };
-  readonly lossProbability: number | null;
-}
-
-const medianRow = (what: string, { returnPct, maxDrawdown, lossProbability }: SampledRuns): string[] => [
-  `${what}, median`,
-  percent(returnPct.p50),
-  percent(maxDrawdown.p50),
-  `loses in ${percent(lossProbability)}`,
-];
-
-const stressRows = (what: string, stress: RobustnessResult['feeStress']): string[][] =>
-  (stress?.levels ?? []).map((level) =>
-    runRow('multiplier' in level ? `${what} × ${level.multiplier}` : `${what} + ${level.bps} bps`, level),
-  );
-
-/** @param run its numbers, or the error that it ended with */
-function runRow(what: string, run: object): string[] {
-  const { returnPct, maxDrawdown, error } = run as {
-    returnPct?: number | null;
-    maxDrawdown?: number | null;
-    error?: { message: string };
-  };
-  return [what, percent(returnPct), percent(maxDrawdown), error?.message ?? ''];
-}
+const noteOf = ({ lossProbability, error }: AnalysisRow): string =>
+  lossProbability === undefined ? (error?.message ?? '') : `loses in ${percent(lossProbability)}`;
 
 const auditText = (passed: boolean | null): string =>
   passed === null ? 'there was nothing to compare' : passed ? 'passed' : 'failed';

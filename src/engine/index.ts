@@ -133,11 +133,12 @@ export { dimensionFaults } from './sweep/spaceForm.ts';
 export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 
 // Robustness checks
-export { ROBUSTNESS_ANALYSES, RobustnessSpec } from './robustness/robustnessRequest.ts';
+export { ANALYSES, ROBUSTNESS_ANALYSES } from './robustness/analyses/registeredAnalyses.ts';
+export type { AnalysisRow } from './robustness/analyses/analysis.ts';
+export { RobustnessSpec, type RobustnessJob } from './robustness/robustnessRequest.ts';
 export type { Lineage, LineageSweep } from './robustness/lineage.ts';
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';
-export type { RobustnessJob } from './robustness/checkRuns.ts';
 
 // The pool of threads, and what its messages carry
 export {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROBUSTNESS_ANALYSES } from '../../src/engine/robustness/robustnessRequest.ts';
+import { ROBUSTNESS_ANALYSES } from '../../src/engine/robustness/analyses/registeredAnalyses.ts';
 import { claimShard, takeOverShards } from '../../src/db/sweepShards.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type Reply } from '../support/apiApp.ts';

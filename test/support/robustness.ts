@@ -3,7 +3,7 @@ import type { Market } from '../../src/engine/bars/bars.ts';
 import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
 import type { BacktestConfig, Settings, StrategyAst } from '../../src/engine/index.ts';
 import type { Lineage } from '../../src/engine/robustness/lineage.ts';
-import { RobustnessSpec } from '../../src/engine/robustness/robustnessRequest.ts';
+import { RobustnessSpec, type RobustnessJob } from '../../src/engine/robustness/robustnessRequest.ts';
 import { robustnessResult, type RobustnessResult } from '../../src/engine/robustness/robustnessResult.ts';
 import { runSteps, stepsOf, type StepOutcome } from '../../src/engine/robustness/robustnessSteps.ts';
 import { simulateRun, type RobustnessContext, type CheckRun } from '../../src/engine/robustness/checkRuns.ts';
@@ -15,7 +15,11 @@ interface Given {
   readonly spec?: Partial<RobustnessSpec>;
 }
 
-export function robustnessContext(strategyAst: StrategyAst, market: Market, given: Given = {}): RobustnessContext {
+export function robustnessContext(
+  strategyAst: StrategyAst,
+  market: Market,
+  given: Given = {},
+): RobustnessContext & RobustnessJob {
   const { config = CONFIG, settings = {}, spec = {} } = given;
   return {
     task: { id: 'test', strategyAst, settings, config, strategyHash: '' },
@@ -33,7 +37,7 @@ export function baselineOf(context: RobustnessContext): CheckRun {
 }
 
 /** The outcomes of all steps of a check, run in so many parts, the last part first. */
-export function outcomesOf({ task, spec, market }: RobustnessContext, parts = 1): StepOutcome[] {
+export function outcomesOf({ task, spec, market }: RobustnessContext & RobustnessJob, parts = 1): StepOutcome[] {
   const job = { task, spec };
   const count = stepsOf(job).length;
   const made: StepOutcome[][] = [];
@@ -46,7 +50,7 @@ export function outcomesOf({ task, spec, market }: RobustnessContext, parts = 1)
 
 /** The whole check. @param lineage default: nothing else was tried */
 export function checked(
-  context: RobustnessContext,
+  context: RobustnessContext & RobustnessJob,
   outcomes: readonly StepOutcome[] = outcomesOf(context),
   lineage: Lineage = { trials: 1, sweeps: [] },
 ): RobustnessResult {

@@ -12,7 +12,7 @@ import type { ShardRange } from '../sweep/shard.ts';
 import type { MarketOf, SweepJob } from '../sweep/sweepJob.ts';
 import type { SweepResult } from '../sweep/sweepResult.ts';
 import type { Settings, StrategyAst } from '../language/grammar/ast.ts';
-import type { RobustnessJob } from '../robustness/checkRuns.ts';
+import type { RobustnessJob } from '../robustness/robustnessRequest.ts';
 import type { StepOutcome } from '../robustness/robustnessSteps.ts';
 import type { ArtifactOutcome, ArtifactRequest, BacktestTask, RunControl, RunError } from '../task.ts';
 

@@ -9,15 +9,15 @@ import { simulate } from '../simulate/simulate.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
-import type { RobustnessSpec } from './robustnessRequest.ts';
+import type { CheckOptions } from './checkOptions.ts';
 
-/** What is checked. Plain data, so that it crosses threads and is stored. */
-export interface RobustnessJob {
+/** The backtest that is checked, and how much of each analysis to run. */
+export interface Checked {
   readonly task: BacktestTask;
-  readonly spec: RobustnessSpec;
+  readonly spec: CheckOptions;
 }
 /** What the runs of one check share in one thread. */
-export interface RobustnessContext extends RobustnessJob {
+export interface RobustnessContext extends Checked {
   readonly market: Market;
   readonly store: ColumnStore;
   readonly control: Pick<RunControl, 'isCancelled' | 'mayTake'> | null;

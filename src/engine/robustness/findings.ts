@@ -1,14 +1,11 @@
-// Findings: what the numbers of a robustness check mean, in plain words, each with the bound that it breaks.
-import type { RobustnessAnalyses as Found } from './analyses.ts';
-import { COST_FACTOR, MIN_RUNS, type Bound } from './robustBounds.ts';
+// Findings: what the numbers of a robustness check mean, in plain words, each with the bound that it breaks: those of
+// every analysis, and those of the backtest itself and of its lineage.
+import { ANALYSES } from './analyses/registeredAnalyses.ts';
+import { MIN_RUNS, type Bound } from './bound.ts';
+import { counted, percent, ratio, warning, type Finding, type FindingSeverity } from './finding.ts';
+import type { RobustnessAnalyses as Found } from './foundAnalyses.ts';
 import { isLuck } from './lineage.ts';
 
-type FindingSeverity = 'error' | 'warning' | 'info';
-export interface Finding {
-  readonly code: string;
-  readonly severity: FindingSeverity;
-  readonly message: string;
-}
 /** Findings that make the verdict luck: so many tries explain the result. */
 export const CODES_OF_LUCK: ReadonlySet<string> = new Set(['SWEEP_IS_LUCK', 'TRIALS_EXPLAIN_IT']);
 /** Findings after which there is not enough to tell: nothing speaks against the result, and too little for it. */
@@ -19,62 +16,29 @@ export const CODES_OF_DOUBT: ReadonlySet<string> = new Set([
 /** All findings, the worst first. */
 export function findingsOf(found: Found, bounds: readonly Bound[]): Finding[] {
   const failed = new Map(bounds.flatMap((each) => (each.passed === false ? [[each.name, each] as const] : [])));
+  const { baseline } = found;
+  const ofAnalyses = ANALYSES.flatMap((analysis) => {
+    const result = found[analysis.name];
+    return result === undefined ? [] : [analysis.findingsOf(result, baseline, failed)];
+  });
   const all = [
-    ...audits(found),
+    ...ofAnalyses.flatMap(({ faults = [] }) => faults),
     // Without a gain there is nothing that could be luck or fragile.
-    ...(isProfitable(found)
+    ...((baseline.returnPct ?? 0) > 0
       ? [
           ...luck(found, failed),
           ...openPositions(failed),
-          ...trades(found, failed),
-          ...bars(found, failed),
-          ...costs(found),
-          ...shifts(found, failed),
-          ...parameters(found, failed),
+          ...ofAnalyses.flatMap(({ weaknesses = [] }) => weaknesses),
           ...doubts(found, bounds),
         ]
       : []),
-    ...remarks(found),
-    ...counterfactuals(found),
+    ...ofAnalyses.flatMap(({ remarks = [] }) => remarks),
   ];
   const order: readonly FindingSeverity[] = ['error', 'warning', 'info'];
   return order.flatMap((severity) => all.filter((finding) => finding.severity === severity));
 }
 
 type Failed = ReadonlyMap<string, Bound>;
-
-export const percent = (fraction: number | null): string =>
-  fraction === null ? 'nothing' : `${(100 * fraction).toFixed(1)} %`;
-const ratio = (value: number | null): string => (value === null ? 'nothing' : value.toFixed(2));
-const warning = (code: string, message: string): Finding => ({ code, severity: 'warning', message });
-const info = (code: string, message: string): Finding => ({ code, severity: 'info', message });
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-const isProfitable = ({ baseline }: Found): boolean => (baseline.returnPct ?? 0) > 0;
-
-function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[] {
-  const list: Finding[] = [];
-  if (ahead?.passed === false) {
-    const where =
-      ahead.first === null ? '' : `; first ${ahead.first.rule} at ${new Date(ahead.first.time).toISOString()}`;
-    const message =
-      `The run looks ahead: on bars that end earlier, ${counted(ahead.signalsDiffering, 'signal')} and ` +
-      `${counted(ahead.tradesDiffering, 'trade')} before the end are different${where}.`;
-    list.push({ code: 'LOOKS_AHEAD', severity: 'error', message });
-  }
-  if (warmUp?.passed === false) {
-    const [shortest] = warmUp.byMultiple;
-    const enough = warmUp.enoughBars === null ? 'No tested length is enough' : `${warmUp.enoughBars} bars are enough`;
-    list.push(
-      warning(
-        'WARMUP_TOO_SHORT',
-        `With only the ${counted(warmUp.warmupBars, 'bar')} of the warm-up before the start, ` +
-          `${counted(shortest.signalsDiffering, 'signal')} and ${counted(shortest.tradesDiffering, 'trade')} are ` +
-          `different. ${enough}; set settings.warmupPeriod.`,
-      ),
-    );
-  }
-  return list;
-}
 
 function luck(
   { luck: { sweeps, trials, deflatedSharpe, expectedMaximum }, baseline }: Found,
@@ -121,90 +85,6 @@ function openPositions(failed: Failed): Finding[] {
         `most ${percent(bound.limit)} is allowed).`,
     ),
   ];
-}
-
-function trades({ monteCarlo }: Found, failed: Failed): Finding[] {
-  if (monteCarlo == null) return [];
-  const { shuffled, resampled, actual } = monteCarlo;
-  const list: Finding[] = [];
-  const losses = failed.get('tradeLossProbability');
-  if (losses !== undefined)
-    list.push(
-      warning(
-        'TRADES_LUCKY',
-        `Drawn again at random, the positions lose money in ${percent(resampled.lossProbability)} of ` +
-          `${monteCarlo.samples} draws (at most ${percent(losses.limit)} is allowed): a few of them make the result.`,
-      ),
-    );
-  if (failed.has('drawdownAtExits'))
-    list.push(
-      warning(
-        'DRAWDOWN_LUCKY',
-        `The order of the trades was lucky: measured at exits, the drawdown was ${percent(actual.maxDrawdown)}; in ` +
-          `another order expect ${percent(shuffled.maxDrawdown.p50)}, and ` +
-          `${percent(shuffled.maxDrawdown.p95)} in one order of twenty.`,
-      ),
-    );
-  return list;
-}
-
-function bars({ blockBootstrap: drawn }: Found, failed: Failed): Finding[] {
-  const bound = failed.get('bootstrapLossProbability');
-  if (drawn === undefined || bound === undefined) return [];
-  return [
-    warning(
-      'BARS_LUCKY',
-      `On ${drawn.runs} histories made of blocks of the same bars, it loses money in ` +
-        `${percent(drawn.lossProbability)} (at most ${percent(bound.limit)} is allowed); the median return is ` +
-        `${percent(drawn.returnPct.p50)} instead of ${percent(drawn.original?.returnPct ?? null)}.`,
-    ),
-  ];
-}
-
-function costs(found: Found): Finding[] {
-  return (['feeStress', 'slippageStress'] as const).flatMap((analysis) => {
-    const stress = found[analysis];
-    if (stress === undefined || stress.breakEven === null) return [];
-    const what = analysis === 'feeStress' ? 'fees' : 'slippage';
-    const code = analysis === 'feeStress' ? 'FEES_DECIDE' : 'SLIPPAGE_DECIDES';
-    const isMultiple = stress.levels.some((level) => 'multiplier' in level);
-    const limit = stress.breakEven.toPrecision(2);
-    const message = isMultiple
-      ? `The gain is gone at ${limit} times the ${what}.`
-      : `The gain is gone at ${what} of ${limit} bps per fill; the config has none.`;
-    return [!isMultiple || stress.breakEven <= COST_FACTOR ? warning(code, message) : info(code, message)];
-  });
-}
-
-function shifts({ startShift, baseline }: Found, failed: Failed): Finding[] {
-  const bound = failed.get('startShiftKeptReturn');
-  if (startShift === undefined || bound === undefined) return [];
-  const worst = startShift.shifts.reduce((a, b) => ((b.returnPct ?? 0) < (a.returnPct ?? 0) ? b : a));
-  return [
-    warning(
-      'START_DECIDES',
-      `Started ${counted(worst.bars, 'bar')} later it returns ${percent(worst.returnPct)} instead of ` +
-        `${percent(baseline.returnPct)} (at least ${percent(bound.limit)} of that is needed).`,
-    ),
-  ];
-}
-
-function parameters({ parameterJitter: jitter, baseline }: Found, failed: Failed): Finding[] {
-  if (jitter == null) return [];
-  const [kept, sharpe, losses] = ['jitterKeptReturn', 'jitterKeptSharpe', 'jitterLossProbability'].map((name) =>
-    failed.get(name),
-  );
-  const parts = [
-    kept &&
-      `the median return is ${percent(jitter.returnPct.p50)} instead of ${percent(baseline.returnPct)} (at least ` +
-        `${percent(kept.limit)} of that is needed)`,
-    sharpe &&
-      `the median Sharpe ratio is ${ratio(jitter.sharpeRatio.p50)} instead of ${ratio(baseline.sharpeRatio)} (at ` +
-        `least ${percent(sharpe.limit)} of that is needed)`,
-    losses && `${percent(jitter.lossProbability)} of the runs lose money (at most ${percent(losses.limit)} is allowed)`,
-  ].filter((part) => part !== undefined);
-  if (parts.length === 0) return [];
-  return [warning('PARAMETERS_DECIDE', `With its numbers moved a little, ${parts.join(', and ')}.`)];
 }
 
 /** The analysis that measures a bound; several bounds of one analysis are named once. */
@@ -254,28 +134,4 @@ function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found
       ),
     );
   return list;
-}
-
-function remarks({ monteCarlo, parameterJitter }: Found): Finding[] {
-  return [
-    ...(monteCarlo === null
-      ? [info('TOO_FEW_POSITIONS', 'Fewer than two positions: trades cannot be reordered.')]
-      : []),
-    ...(parameterJitter === null ? [info('NO_PARAMETERS', 'The strategy has no number that could be moved.')] : []),
-  ];
-}
-
-const COSTS: readonly string[] = ['fees', 'slippage', 'funding'];
-
-function counterfactuals({ counterfactuals: rows = [], baseline }: Found): Finding[] {
-  return rows.flatMap((row) => {
-    if ('error' in row || COSTS.includes(row.without)) return [];
-    const isBetter =
-      (row.returnPct ?? 0) > (baseline.returnPct ?? 0) && (row.maxDrawdown ?? 0) <= (baseline.maxDrawdown ?? 0);
-    if (!isBetter) return [];
-    const message =
-      `Without ${row.without} it returns ${percent(row.returnPct)} instead of ${percent(baseline.returnPct)}, with a ` +
-      'drawdown that is no larger: on these bars the rule only costs.';
-    return [info('RULE_ONLY_COSTS', message)];
-  });
 }

@@ -1,26 +1,19 @@
 // The request of a robustness check: which analyses to run on a backtest, and how much of each. The zod schema is the
 // type.
 import { z } from 'zod';
+import type { BacktestTask } from '../task.ts';
+import { ANALYSES, ROBUSTNESS_ANALYSES } from './analyses/registeredAnalyses.ts';
+import { CheckOptions } from './checkOptions.ts';
 
-/** In the order in which they run. */
-export const ROBUSTNESS_ANALYSES = [
-  'lookAheadAudit',
-  'warmUpAudit',
-  'monteCarlo',
-  'blockBootstrap',
-  'feeStress',
-  'slippageStress',
-  'startShift',
-  'parameterJitter',
-  'counterfactuals',
-] as const;
-export type RobustnessAnalysis = (typeof ROBUSTNESS_ANALYSES)[number];
-
-const MAX_SEED = 0xffffffff;
-/** Percentiles hardly move beyond this. */
-const MAX_SAMPLES = 1_000;
-/** With the other analyses, a default check stays below the 200 runs of the smallest tier. */
-const DEFAULT_SAMPLES = 64;
+/** "feeStress and slippageStress: costs at several levels; startShift: …": neighbors with one text share it. */
+function describeAnalyses(): string {
+  const texts = [...new Set(ANALYSES.map(({ about }) => about))];
+  const namesOf = (text: string): string =>
+    ANALYSES.filter(({ about }) => about === text)
+      .map(({ name }) => name)
+      .join(' and ');
+  return texts.map((text) => `${namesOf(text)}: ${text}`).join('; ');
+}
 
 export const RobustnessSpec = z.strictObject({
   analyses: z
@@ -28,40 +21,14 @@ export const RobustnessSpec = z.strictObject({
     .min(1)
     .max(ROBUSTNESS_ANALYSES.length)
     .default([...ROBUSTNESS_ANALYSES])
-    .meta({
-      description:
-        'lookAheadAudit: the same signals and fills on data that ends earlier; warmUpAudit: the same with only the ' +
-        'warm-up before the range; monteCarlo: positions in another order, and drawn again; blockBootstrap: bars ' +
-        'resampled in blocks; feeStress and slippageStress: costs at several levels; startShift: later starts; ' +
-        'parameterJitter: numbers moved a little; counterfactuals: each risk rule and each cost taken away. ' +
-        'Default: all.',
-    }),
-  seed: z.int().min(0).max(MAX_SEED).default(1).meta({ description: 'The same seed gives the same result.' }),
-  samples: z
-    .int()
-    .min(10)
-    .max(MAX_SAMPLES)
-    .default(DEFAULT_SAMPLES)
-    .meta({ description: 'Runs of the block bootstrap, and again of the parameter jitter.' }),
-  blockBars: z.int().min(1).max(1_000_000).optional().meta({
-    description: 'Length of the blocks of bars. Default: the square root of the number of bars, at least 10.',
-  }),
-  trials: z
-    .int()
-    .min(1)
-    .max(1_000_000_000)
-    .optional()
-    .meta({
-      description:
-        'How many variants were tried before this one was chosen, itself included, where more were tried than the ' +
-        'workspace knows of; the larger number counts.',
-    }),
-  jitterPercent: z
-    .number()
-    .positive()
-    .max(90)
-    .default(10)
-    .meta({ description: 'The most percent that each number is moved by; a whole number moves by at least 1.' }),
+    .meta({ description: `${describeAnalyses()}. Default: all.` }),
+  ...CheckOptions.shape,
 });
 /** The request with every default filled in. */
 export type RobustnessSpec = z.infer<typeof RobustnessSpec>;
+
+/** What is checked. Plain data, so that it crosses threads and is stored. */
+export interface RobustnessJob {
+  readonly task: BacktestTask;
+  readonly spec: RobustnessSpec;
+}

@@ -1,7 +1,8 @@
 // The verdict of a robustness check: what its findings and bounds add up to (docs/robustness.md).
-import type { RobustnessAnalyses as Found } from './analyses.ts';
-import type { Bound } from './robustBounds.ts';
-import { CODES_OF_LUCK, CODES_OF_DOUBT, percent, type Finding } from './findings.ts';
+import type { Bound } from './bound.ts';
+import { percent, type Finding } from './finding.ts';
+import { CODES_OF_LUCK, CODES_OF_DOUBT } from './findings.ts';
+import type { RobustnessAnalyses as Found } from './foundAnalyses.ts';
 
 export interface RobustnessVerdict {
   /**

@@ -68,9 +68,6 @@ function stressed(slippage: Slippage, level: StressLevel): Slippage {
   return multipliedSlippage(slippage, level.multiplier);
 }
 
-/** Bars by which the start is moved; results that depend on the first trade differ by them. */
-export const START_SHIFTS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] as const;
-
 /** The task with its range begun at `start`, ms UTC. */
 export const startingAt = (task: BacktestTask, start: number): BacktestTask => ({
   ...task,

@@ -1,8 +1,10 @@
 // The verdict of a robustness check: which bound decides what, in words with numbers.
 import { describe, expect, it } from 'vitest';
-import type { RobustnessAnalyses } from '../../../src/engine/robustness/analyses.ts';
-import { boundsOf, type Bound } from '../../../src/engine/robustness/robustBounds.ts';
-import { findingsOf, type Finding } from '../../../src/engine/robustness/findings.ts';
+import type { Bound } from '../../../src/engine/robustness/bound.ts';
+import type { Finding } from '../../../src/engine/robustness/finding.ts';
+import { findingsOf } from '../../../src/engine/robustness/findings.ts';
+import type { RobustnessAnalyses } from '../../../src/engine/robustness/foundAnalyses.ts';
+import { boundsOf } from '../../../src/engine/robustness/robustBounds.ts';
 import { verdictOf } from '../../../src/engine/robustness/robustnessVerdict.ts';
 
 const numbers = { returnPct: 0.5, excessReturnPct: 0.1, sharpeRatio: 1.2, maxDrawdown: 0.1, totalPositions: 60 };

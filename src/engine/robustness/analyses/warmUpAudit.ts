@@ -1,14 +1,18 @@
 // The warm-up audit: whether signals change when the data before the first evaluated bar is only the warm-up, or a
 // multiple of it, instead of everything there is.
-import { marketFrom } from './cutMarket.ts';
-import { simulateRun, type RobustnessContext, type CheckRun } from './checkRuns.ts';
-import { compareSignals, tradeKeys } from './signalRows.ts';
+import { bound } from '../bound.ts';
+import { marketFrom } from '../cutMarket.ts';
+import { simulateRun, type RobustnessContext, type CheckRun } from '../checkRuns.ts';
+import { counted, warning } from '../finding.ts';
+import { compareSignals, tradeKeys } from '../signalRows.ts';
+import type { Analysis } from './analysis.ts';
+import { wholeOf } from './partOutcomes.ts';
 
 const MULTIPLES = [1, 2, 4, 8] as const;
 /** Where in the evaluated range a run begins, as fractions. */
 const STARTS = [0, 1 / 3, 2 / 3] as const;
 
-export interface WarmUpAudit {
+interface WarmUpAudit {
   /** Whether the warm-up alone gives the signals of all the data; null: there is no bar before it to leave out. */
   readonly passed: boolean | null;
   readonly warmupBars: number;
@@ -24,6 +28,33 @@ export interface WarmUpAudit {
     readonly returnGap: number | null;
   }[];
 }
+
+export const warmUpAnalysis = {
+  name: 'warmUpAudit',
+  about: 'the same with only the warm-up before the range',
+  partsOf: () => 1,
+  runsPerPart: 8,
+  runPart: (check) =>
+    check.withBaseline((baseline) => ({ kind: 'whole', value: warmUpAudit(check.context, baseline) })),
+  resultOf: (ended) => wholeOf(ended) as WarmUpAudit,
+  boundsOf(result) {
+    // Without a bar before the warm-up there is nothing that could differ.
+    if (result?.passed === null) return [];
+    const [shortest] = result?.byMultiple ?? [];
+    const differing = shortest === undefined ? null : shortest.signalsDiffering + shortest.tradesDiffering;
+    return [bound('warmUpDifferences', 'warmUpAudit', differing, '<=', 0)];
+  },
+  findingsOf({ passed, byMultiple: [shortest], enoughBars, warmupBars }) {
+    if (passed !== false) return {};
+    const enough = enoughBars === null ? 'No tested length is enough' : `${enoughBars} bars are enough`;
+    const message =
+      `With only the ${counted(warmupBars, 'bar')} of the warm-up before the start, ` +
+      `${counted(shortest.signalsDiffering, 'signal')} and ${counted(shortest.tradesDiffering, 'trade')} are ` +
+      `different. ${enough}; set settings.warmupPeriod.`;
+    return { faults: [warning('WARMUP_TOO_SHORT', message)] };
+  },
+  reportOf: ({ passed }) => ({ audit: { title: 'warm-up audit', passed } }),
+} as const satisfies Analysis<WarmUpAudit>;
 
 /** Runs the backtest from several starts, with all the data before each and with multiples of the warm-up alone. */
 export function warmUpAudit(context: RobustnessContext, whole: CheckRun): WarmUpAudit {

@@ -1,12 +1,78 @@
 // Parameter jitter: the same strategy with all of its numbers moved a little at the same time.
-import { findIndicator } from '../indicators/registry.ts';
-import type { Param } from '../language/grammar/ast.ts';
-import { pointerTo } from '../language/pointer.ts';
-import { uniform } from '../sweep/seeded.ts';
-import type { BacktestTask } from '../task.ts';
+import { findIndicator } from '../../indicators/registry.ts';
+import type { Param } from '../../language/grammar/ast.ts';
+import { pointerTo } from '../../language/pointer.ts';
+import { uniform } from '../../sweep/seeded.ts';
+import type { BacktestTask } from '../../task.ts';
+import { bound, enough, KEPT, MAX_LOSSES } from '../bound.ts';
+import { info, percent, ratio, warning } from '../finding.ts';
+import type { Analysis } from './analysis.ts';
+import { medianRow, sampledRuns, type SampledRuns } from './partOutcomes.ts';
+
+interface ParameterJitter extends SampledRuns {
+  readonly numbers: readonly Pick<Jittered, 'name' | 'value' | 'low' | 'high'>[];
+}
+
+/** The record that proves a Sharpe ratio grows with 1 / s²: at this share of it, twice the record is needed. */
+const KEPT_SHARPE = Math.SQRT1_2;
+
+/** null: the strategy has no number to move. */
+export const parameterJitterAnalysis = {
+  name: 'parameterJitter',
+  about: 'numbers moved a little',
+  partsOf: ({ task, spec }) => (jitteredNumbers(task, spec.jitterPercent).length === 0 ? 0 : spec.samples),
+  runsPerPart: 1,
+  runPart(check, part) {
+    const { task, spec } = check.context;
+    const numbers = jitteredNumbers(task, spec.jitterPercent);
+    return check.runTask(jitteredTask(task, numbers, { seed: spec.seed, sample: part }));
+  },
+  resultOf({ task, spec, outcomes, baseline }) {
+    const numbers = jitteredNumbers(task, spec.jitterPercent);
+    if (numbers.length === 0) return null;
+    return {
+      ...sampledRuns(outcomes, baseline),
+      numbers: numbers.map(({ name, value, low, high }) => ({ name, value, low, high })),
+    };
+  },
+  boundsOf(result, baseline) {
+    // Where the strategy has no number to move there is nothing that could be fitted.
+    if (result === null) return [];
+    const kept = (median: number | null | undefined, original: number | null): number | null =>
+      median == null || original === null || !(original > 0) ? null : median / original;
+    const name = 'parameterJitter';
+    const keptReturn = enough(result, kept(result?.returnPct.p50, baseline.returnPct));
+    const keptSharpe = enough(result, kept(result?.sharpeRatio.p50, baseline.sharpeRatio));
+    return [
+      bound('jitterKeptReturn', name, keptReturn, '>=', KEPT),
+      bound('jitterKeptSharpe', name, keptSharpe, '>=', KEPT_SHARPE),
+      bound('jitterLossProbability', name, enough(result, result?.lossProbability), '<=', MAX_LOSSES),
+    ];
+  },
+  findingsOf(result, baseline, failed) {
+    if (result === null) return { remarks: [info('NO_PARAMETERS', 'The strategy has no number that could be moved.')] };
+    const [kept, sharpe, losses] = ['jitterKeptReturn', 'jitterKeptSharpe', 'jitterLossProbability'].map((name) =>
+      failed.get(name),
+    );
+    const parts = [
+      kept &&
+        `the median return is ${percent(result.returnPct.p50)} instead of ${percent(baseline.returnPct)} (at least ` +
+          `${percent(kept.limit)} of that is needed)`,
+      sharpe &&
+        `the median Sharpe ratio is ${ratio(result.sharpeRatio.p50)} instead of ${ratio(baseline.sharpeRatio)} (at ` +
+          `least ${percent(sharpe.limit)} of that is needed)`,
+      losses &&
+        `${percent(result.lossProbability)} of the runs lose money (at most ${percent(losses.limit)} is allowed)`,
+    ].filter((part) => part !== undefined);
+    if (parts.length === 0) return {};
+    const message = `With its numbers moved a little, ${parts.join(', and ')}.`;
+    return { weaknesses: [warning('PARAMETERS_DECIDE', message)] };
+  },
+  reportOf: (result) => (result === null ? {} : { samples: [medianRow('numbers moved', result)] }),
+} as const satisfies Analysis<ParameterJitter | null>;
 
 /** A number that is moved: a param of the strategy, or a place in it. */
-export interface Jittered {
+interface Jittered {
   readonly name: string;
   /** The places that get it; null: it is a param. Nodes with the same id are the same node, and move together. */
   readonly pointers: readonly string[] | null;

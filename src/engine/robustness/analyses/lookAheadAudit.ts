@@ -1,15 +1,19 @@
 // The look-ahead audit: the same run on bars that end earlier must have the same signals, fills and equity up to there.
-import type { Market } from '../bars/bars.ts';
-import { previewIndexes } from '../report/preview.ts';
-import { marketUpTo } from './cutMarket.ts';
-import { simulateRun, type RobustnessContext, type CheckRun } from './checkRuns.ts';
-import { compareSignals, signalRows, tradeKeys, type SignalDifference } from './signalRows.ts';
+import type { Market } from '../../bars/bars.ts';
+import { previewIndexes } from '../../report/preview.ts';
+import { bound } from '../bound.ts';
+import { marketUpTo } from '../cutMarket.ts';
+import { simulateRun, type RobustnessContext, type CheckRun } from '../checkRuns.ts';
+import { counted } from '../finding.ts';
+import { compareSignals, signalRows, tradeKeys, type SignalDifference } from '../signalRows.ts';
+import type { Analysis } from './analysis.ts';
+import { wholeOf } from './partOutcomes.ts';
 
 /** How many cuts are right after a signal, where reading later bars would show; the others are evenly spaced. */
 const SIGNAL_CUTS = 12;
 const EVEN_CUTS = 4;
 
-export interface LookAheadAudit {
+interface LookAheadAudit {
   /** null: there is nothing to cut. */
   readonly passed: boolean | null;
   readonly cuts: number;
@@ -20,6 +24,36 @@ export interface LookAheadAudit {
   readonly equityDiffering: number;
   readonly first: SignalDifference | null;
 }
+
+export const lookAheadAnalysis = {
+  name: 'lookAheadAudit',
+  about: 'the same signals and fills on data that ends earlier',
+  partsOf: () => 1,
+  runsPerPart: 9,
+  runPart: (check) =>
+    check.withBaseline((baseline) => ({ kind: 'whole', value: lookAheadAudit(check.context, baseline) })),
+  resultOf: (ended) => wholeOf(ended) as LookAheadAudit,
+  boundsOf: (result) => [
+    bound(
+      'lookAheadDifferences',
+      'lookAheadAudit',
+      result === undefined || result.passed === null
+        ? null
+        : result.signalsDiffering + result.tradesDiffering + result.equityDiffering,
+      '<=',
+      0,
+    ),
+  ],
+  findingsOf({ passed, first, signalsDiffering, tradesDiffering }) {
+    if (passed !== false) return {};
+    const where = first === null ? '' : `; first ${first.rule} at ${new Date(first.time).toISOString()}`;
+    const message =
+      `The run looks ahead: on bars that end earlier, ${counted(signalsDiffering, 'signal')} and ` +
+      `${counted(tradesDiffering, 'trade')} before the end are different${where}.`;
+    return { faults: [{ code: 'LOOKS_AHEAD', severity: 'error', message }] };
+  },
+  reportOf: ({ passed }) => ({ audit: { title: 'look-ahead audit', passed } }),
+} as const satisfies Analysis<LookAheadAudit>;
 
 /** @param cutMarket cuts a market after a number of base rows; a test plants a look-ahead here */
 export function lookAheadAudit(

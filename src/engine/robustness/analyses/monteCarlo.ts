@@ -1,15 +1,21 @@
 // Monte Carlo over trades: the positions of a run in another order, and drawn with replacement.
-import { positionsOf } from '../report/positions.ts';
-import { uniform } from '../sweep/seeded.ts';
-import { distributionOf, shareOf, type Distribution } from './distribution.ts';
-import type { CheckRun } from './checkRuns.ts';
+import { positionsOf } from '../../report/positions.ts';
+import { uniform } from '../../sweep/seeded.ts';
+import { bound } from '../bound.ts';
+import { distributionOf, shareOf, type Distribution } from '../distribution.ts';
+import type { CheckRun } from '../checkRuns.ts';
+import { info, percent, warning, type Finding } from '../finding.ts';
+import type { Analysis } from './analysis.ts';
+import { medianRow, runRow, wholeOf } from './partOutcomes.ts';
 
 const SAMPLES = 2_000;
 /** The most positions that are drawn in all, about a second of work: runs with very many get fewer samples. */
 const MAX_DRAWS = 40_000_000;
 const MIN_SAMPLES = 100;
+/** More losing draws of the positions than this, one in twenty, and a few of them make the result. */
+const MAX_TRADE_LOSSES = 0.05;
 
-export interface MonteCarlo {
+interface MonteCarlo {
   readonly positions: number;
   readonly samples: number;
   /** All numbers of this analysis, those of `actual` too: the baseline's drawdown is marked at every close. */
@@ -25,6 +31,55 @@ export interface MonteCarlo {
     readonly lossProbability: number | null;
   };
 }
+
+/** null: fewer than two positions. */
+export const monteCarloAnalysis = {
+  name: 'monteCarlo',
+  about: 'positions in another order, and drawn again',
+  partsOf: () => 1,
+  runsPerPart: 1,
+  runPart: (check) =>
+    check.withBaseline((baseline) => ({ kind: 'whole', value: monteCarlo(baseline, check.context.spec.seed) })),
+  resultOf: (ended) => wholeOf(ended) as MonteCarlo | null,
+  boundsOf: (result) => [
+    bound('tradeLossProbability', 'monteCarlo', result?.resampled.lossProbability, '<=', MAX_TRADE_LOSSES),
+    bound('drawdownAtExits', 'monteCarlo', result?.actual.maxDrawdown, '>=', result?.shuffled.maxDrawdown.p5),
+  ],
+  findingsOf(result, _, failed) {
+    if (result === null)
+      return { remarks: [info('TOO_FEW_POSITIONS', 'Fewer than two positions: trades cannot be reordered.')] };
+    const { shuffled, resampled, actual, samples } = result;
+    const weaknesses: Finding[] = [];
+    const losses = failed.get('tradeLossProbability');
+    if (losses !== undefined)
+      weaknesses.push(
+        warning(
+          'TRADES_LUCKY',
+          `Drawn again at random, the positions lose money in ${percent(resampled.lossProbability)} of ` +
+            `${samples} draws (at most ${percent(losses.limit)} is allowed): a few of them make the result.`,
+        ),
+      );
+    if (failed.has('drawdownAtExits'))
+      weaknesses.push(
+        warning(
+          'DRAWDOWN_LUCKY',
+          `The order of the trades was lucky: measured at exits, the drawdown was ${percent(actual.maxDrawdown)}; in ` +
+            `another order expect ${percent(shuffled.maxDrawdown.p50)}, and ` +
+            `${percent(shuffled.maxDrawdown.p95)} in one order of twenty.`,
+        ),
+      );
+    return { weaknesses };
+  },
+  reportOf: (result) =>
+    result === null
+      ? {}
+      : {
+          samples: [
+            runRow('trades as they were, at exits', result.actual),
+            medianRow('trades drawn again, at exits', result.resampled),
+          ],
+        },
+} as const satisfies Analysis<MonteCarlo | null>;
 
 /**
  * A position earns the same fraction of the balance wherever it stands, so that the returns compound. null below two
