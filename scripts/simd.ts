@@ -9,9 +9,11 @@ const FEATURES = { simd: true, multi_memory: true, threads: true };
 const MODULES = [
   'patterns/steps',
   'patterns/signs',
+  'comparisons/compareRows',
   'extremes/windowExtremes',
   'columns/bands',
   'columns/columns',
+  'barScans/inPlace',
   'decimals/decimals',
   'digits/digits',
   'recursions/recursions',

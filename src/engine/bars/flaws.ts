@@ -1,4 +1,5 @@
 // Flaws of bars: gaps, bars without volume, flat bars and outliers, counted once per series and range.
+import { Accelerator } from '../kernels/accelerator.ts';
 import { TIMEFRAME_MS, type Bars } from './bars.ts';
 import { KeptByRange } from './keptByRange.ts';
 import { BLOCK_ROWS, OutlierSearch, type Outlier } from './outliers.ts';
@@ -108,13 +109,24 @@ export class FlawSearch {
 /** Only every 64th time is read to see whether there is a gap in between: reading all takes 1.5 ns per bar. */
 const ROWS_BETWEEN_TIMES = 64;
 
-function countZeroVolume({ volume }: Bars, from: number, to: number): number {
+type Count = (bars: Bars, from: number, to: number) => number | null;
+
+/** What counts faster. */
+export const FLAW_COUNTS = new Accelerator<{ readonly zeroVolume: Count; readonly flat: Count }>();
+
+function countZeroVolume(bars: Bars, from: number, to: number): number {
+  const found = FLAW_COUNTS.current?.zeroVolume(bars, from, to) ?? null;
+  if (found !== null) return found;
+  const { volume } = bars;
   let count = 0;
   for (let row = from; row < to; row++) if (volume[row] === 0) count++;
   return count;
 }
 
-function countFlat({ open, high, low, close }: Bars, from: number, to: number): number {
+function countFlat(bars: Bars, from: number, to: number): number {
+  const found = FLAW_COUNTS.current?.flat(bars, from, to) ?? null;
+  if (found !== null) return found;
+  const { open, high, low, close } = bars;
   let count = 0;
   for (let row = from; row < to; row++) if (high[row] === low[row] && open[row] === close[row]) count++;
   return count;

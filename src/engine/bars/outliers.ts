@@ -1,4 +1,5 @@
 // Outliers: prices that the bars around them contradict. They are listed, never changed: some of them did happen.
+import { Accelerator } from '../kernels/accelerator.ts';
 import type { Bars } from './bars.ts';
 
 export interface Outlier {
@@ -65,7 +66,8 @@ export class OutlierSearch {
     const stop = Math.min(end, last);
     while (this.#row < stop) {
       const blockEnd = Math.min(this.#row + BLOCK_ROWS, stop);
-      this.#row = nextCandidate(this.#bars, this.#row, blockEnd);
+      const input = [this.#bars, this.#row, blockEnd, 1 + NEAREST_SPIKE, 1 + NEAREST_JUMP] as const;
+      this.#row = CANDIDATES.current?.(...input) ?? nextCandidate(...input);
       if (this.#row < blockEnd) this.#examine(this.#row++);
     }
     if (this.#row === last && last < end) this.#examine(this.#row++);
@@ -83,15 +85,22 @@ export class OutlierSearch {
   }
 }
 
+/** What computes `nextCandidate` faster; null: it cannot read these prices. */
+export const CANDIDATES = new Accelerator<(...input: Parameters<typeof nextCandidate>) => number | null>();
+
 /**
  * The first row of [row, end) that can be an outlier: beyond both neighbors by NEAREST_SPIKE, or opened further than
  * NEAREST_JUMP from the close before. Without a branch or a maximum, which real prices mispredict, because almost no
  * bar is one: it replaces `spikeAt` and `isBeyond` on every row and takes a fifth of their time (bench/report.ts).
  */
-function nextCandidate({ open, high, low, close }: TimedPrices, first: number, end: number): number {
+function nextCandidate(
+  { open, high, low, close }: TimedPrices,
+  first: number,
+  end: number,
+  spike: number,
+  jump: number,
+): number {
   let row = first;
-  const spike = 1 + NEAREST_SPIKE;
-  const jump = 1 + NEAREST_JUMP;
   let before = high[row - 1] * spike;
   let top = high[row];
   let floor = low[row - 1];

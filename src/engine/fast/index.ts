@@ -1,6 +1,9 @@
 // Every accelerator beside the place where the engine tries it. src/engine/backtest.ts imports this file; nothing else
 // in the engine does, and everything works without it (test/engine/fast/).
+import { FLAW_COUNTS } from '../bars/flaws.ts';
+import { CANDIDATES } from '../bars/outliers.ts';
 import type { Accelerator } from '../kernels/accelerator.ts';
+import { COMPARISONS } from '../kernels/compare.ts';
 import { RANGE_PLACES } from '../kernels/placeInRange.ts';
 import { RECURSIONS } from '../kernels/recursion.ts';
 import { EXTREMES } from '../kernels/rollingExtremes.ts';
@@ -12,9 +15,13 @@ import { PLANS } from '../plan/planTask.ts';
 import { DECIMALS } from '../report/jsonWriter.ts';
 import { SPLIT_TEXTS } from '../report/splitText.ts';
 import { TRADES } from '../simulate/createRun.ts';
+import { SCANS } from '../simulate/rowScan.ts';
+import { countFlat, countZeroVolume, nextOutlying } from './barScans/flawScans.ts';
+import { kernelScans } from './barScans/kernelScans.ts';
 import { writePlaces } from './columns/rangePlaces.ts';
 import { writeMeans, writeSums } from './columns/sums.ts';
 import { writeBands, writeVariances } from './columns/variances.ts';
+import { compareWithKernel } from './comparisons/compareRows.ts';
 import { writeDecimals } from './decimals/decimals.ts';
 import { joinWithKernel, splitWithKernel } from './digits/digits.ts';
 import { writeExtremes } from './extremes/blockExtremes.ts';
@@ -32,9 +39,13 @@ const SWITCHES: readonly ((isOn: boolean) => void)[] = [
   switchOf(EXTREMES, writeExtremes),
   switchOf(RANGE_PLACES, writePlaces),
   switchOf(RECURSIONS, recursionInParts),
+  switchOf(COMPARISONS, compareWithKernel),
   switchOf(STEPS, runStepKernels),
   switchOf(VALUES, writeSignValues),
   switchOf(PLANS, planFromTemplate),
+  switchOf(FLAW_COUNTS, { zeroVolume: countZeroVolume, flat: countFlat }),
+  switchOf(CANDIDATES, nextOutlying),
+  switchOf(SCANS, kernelScans),
   switchOf(TRADES, roundTrips),
   switchOf(DECIMALS, writeDecimals),
   switchOf(SPLIT_TEXTS, { apart: splitWithKernel, together: joinWithKernel }),

@@ -15,7 +15,7 @@ import type { Decision } from './instant.ts';
 import { createLedger } from './ledger.ts';
 import { Marks } from './marks.ts';
 import { DueExits, NO_LEVELS, type ExitFill } from './orders.ts';
-import { RowScans } from './rowScan.ts';
+import { rowScans } from './rowScan.ts';
 import type { BarCount, PlayTrades, RecordedHistory, Run } from './run.ts';
 import type { ResultReads, Scratch, SimulationInput } from './simulation.ts';
 import { bindSize, newSizingContext } from './sizing.ts';
@@ -135,7 +135,7 @@ function newRun(
     readsState: history.length > 0,
     hasLevels: hasLevels(input.risk),
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
-    scans: new RowScans(bars.high, bars.low),
+    scans: rowScans(bars.high, bars.low),
     playTrades: TRADES.current?.(input, exits, children) ?? null,
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { wordCount } from '../../../src/engine/kernels/bits.ts';
 import { greaterThan, lessThan } from '../../../src/engine/kernels/compare.ts';
 import { seededRandom } from '../../support/scale.ts';
+import { bothWays } from './bothWays.ts';
 
 /** Rows that end within a word, with one, and around the ends of the blocks that are compared at a time. */
 const COUNTS = [1, 31, 32, 33, 64, 4095, 4096, 4097, 8192, 8227];
@@ -20,26 +21,26 @@ function bitsOf(rows: number, isTrue: (row: number) => boolean): Uint32Array {
   return words;
 }
 
-describe('comparisons', () => {
+bothWays('comparisons', () => {
   describe.each(COUNTS)('of %i rows', (rows) => {
-    const a = columnOf(rows, 1);
-    const b = columnOf(rows, 2);
-    const out = (): Uint32Array => new Uint32Array(wordCount(rows)).fill(0xffffffff);
+  const a = columnOf(rows, 1);
+  const b = columnOf(rows, 2);
+  const out = (): Uint32Array => new Uint32Array(wordCount(rows)).fill(0xffffffff);
 
-    it('sets the bits of the rows on which a column is greater or less than another', () => {
-      const [greater, less] = [out(), out()];
-      greaterThan(a, b, greater);
-      lessThan(a, b, less);
-      expect(greater).toEqual(bitsOf(rows, (row) => a[row] > b[row]));
-      expect(less).toEqual(bitsOf(rows, (row) => a[row] < b[row]));
-    });
-
-    it('sets the bits of the rows on which a column is greater or less than a number', () => {
-      const [greater, less] = [out(), out()];
-      greaterThan(a, 2, greater);
-      lessThan(a, 2, less);
-      expect(greater).toEqual(bitsOf(rows, (row) => a[row] > 2));
-      expect(less).toEqual(bitsOf(rows, (row) => a[row] < 2));
-    });
+  it('sets the bits of the rows on which a column is greater or less than another', () => {
+    const [greater, less] = [out(), out()];
+    greaterThan(a, b, greater);
+    lessThan(a, b, less);
+    expect(greater).toEqual(bitsOf(rows, (row) => a[row] > b[row]));
+    expect(less).toEqual(bitsOf(rows, (row) => a[row] < b[row]));
   });
+
+  it('sets the bits of the rows on which a column is greater or less than a number', () => {
+    const [greater, less] = [out(), out()];
+    greaterThan(a, 2, greater);
+    lessThan(a, 2, less);
+    expect(greater).toEqual(bitsOf(rows, (row) => a[row] > 2));
+    expect(less).toEqual(bitsOf(rows, (row) => a[row] < 2));
+  });
+});
 });
