@@ -23,24 +23,24 @@ function bitsOf(rows: number, isTrue: (row: number) => boolean): Uint32Array {
 
 bothWays('comparisons', () => {
   describe.each(COUNTS)('of %i rows', (rows) => {
-  const a = columnOf(rows, 1);
-  const b = columnOf(rows, 2);
-  const out = (): Uint32Array => new Uint32Array(wordCount(rows)).fill(0xffffffff);
+    const a = columnOf(rows, 1);
+    const b = columnOf(rows, 2);
+    const out = (): Uint32Array => new Uint32Array(wordCount(rows)).fill(0xffffffff);
 
-  it('sets the bits of the rows on which a column is greater or less than another', () => {
-    const [greater, less] = [out(), out()];
-    greaterThan(a, b, greater);
-    lessThan(a, b, less);
-    expect(greater).toEqual(bitsOf(rows, (row) => a[row] > b[row]));
-    expect(less).toEqual(bitsOf(rows, (row) => a[row] < b[row]));
-  });
+    it('sets the bits of the rows on which a column is greater or less than another', () => {
+      const [greater, less] = [out(), out()];
+      greaterThan(a, b, greater);
+      lessThan(a, b, less);
+      expect(greater).toEqual(bitsOf(rows, (row) => a[row] > b[row]));
+      expect(less).toEqual(bitsOf(rows, (row) => a[row] < b[row]));
+    });
 
-  it('sets the bits of the rows on which a column is greater or less than a number', () => {
-    const [greater, less] = [out(), out()];
-    greaterThan(a, 2, greater);
-    lessThan(a, 2, less);
-    expect(greater).toEqual(bitsOf(rows, (row) => a[row] > 2));
-    expect(less).toEqual(bitsOf(rows, (row) => a[row] < 2));
+    it('sets the bits of the rows on which a column is greater or less than a number', () => {
+      const [greater, less] = [out(), out()];
+      greaterThan(a, 2, greater);
+      lessThan(a, 2, less);
+      expect(greater).toEqual(bitsOf(rows, (row) => a[row] > 2));
+      expect(less).toEqual(bitsOf(rows, (row) => a[row] < 2));
+    });
   });
-});
 });
