@@ -102,7 +102,6 @@ describe('a batch', () => {
   });
 
   it('posts messages no larger for 200,000 bars than for 500, because threads share the bars', async () => {
-    // On a thread of its own pool, so that no other test's messages are counted.
     await using own = createPool({ threads: 1, runner: STAND_IN_RUNNER });
     const bytesFor = async (each: typeof snapshot): Promise<number> => {
       const post = vi.spyOn(MessagePort.prototype, 'postMessage');
@@ -112,9 +111,15 @@ describe('a batch', () => {
       expect(posted.length).toBeGreaterThan(0);
       return posted.reduce((sum, bytes) => sum + bytes, 0);
     };
+    // The least of five: Node and Piscina post a kilobyte to each thread that starts meanwhile, those of other pools too.
+    const leastFor = async (each: typeof snapshot): Promise<number> => {
+      let least = Infinity;
+      for (let batch = 0; batch < 5; batch++) least = Math.min(least, await bytesFor(each));
+      return least;
+    };
     const large = dailySnapshot(200_000);
     expect(large.byteLength).toBeGreaterThan(5_000_000);
-    const [few, many] = [await bytesFor(snapshot), await bytesFor(large)];
+    const [few, many] = [await leastFor(snapshot), await leastFor(large)];
     expect(few).toBeGreaterThan(0);
     // The two differ in digits of the bar count and in the length of a date, not in bars.
     expect(Math.abs(many - few)).toBeLessThan(100);
