@@ -1,5 +1,5 @@
-// A connection pool to Postgres, by way of postgres.js; vendor/postgres/README.md says why it is a repaired copy, and why
-// pg, which Graphile Worker needs, is not the only driver.
+// A connection pool to Postgres, by way of postgres.js; vendor/postgres/README.md says why it is a repaired copy, and
+// why pg, which Graphile Worker needs, is not the only driver.
 import postgres from 'postgres';
 
 export type Sql = postgres.Sql<{ bigint: number }>;

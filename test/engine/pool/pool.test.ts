@@ -111,7 +111,8 @@ describe('a batch', () => {
       expect(posted.length).toBeGreaterThan(0);
       return posted.reduce((sum, bytes) => sum + bytes, 0);
     };
-    // The least of five: Node and Piscina post a kilobyte to each thread that starts meanwhile, those of other pools too.
+    // The least of five: Node and Piscina post a kilobyte to each thread that starts meanwhile, also to those of other
+    // pools.
     const leastFor = async (each: typeof snapshot): Promise<number> => {
       let least = Infinity;
       for (let batch = 0; batch < 5; batch++) least = Math.min(least, await bytesFor(each));
