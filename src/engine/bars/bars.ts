@@ -84,3 +84,8 @@ export interface Market {
   /** Bars of any series, resampled (and kept) when only finer ones are stored; undefined: not available. */
   bars(symbol: string, timeframe: StoredTimeframe): Bars | undefined;
 }
+
+/** Everything a portfolio run may read: the market of each instrument, in the order of the list. */
+export interface Universe {
+  readonly instruments: readonly Market[];
+}
