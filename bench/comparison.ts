@@ -29,15 +29,29 @@ export type MeasureSuite = (suite: string, isWanted: (task: string) => boolean) 
  */
 const LEAD = { slower: 4, alike: 2 } as const;
 
+/**
+ * Rounds after which a task is alike when most of them lie beyond the limit, but the fastest round of each revision
+ * does not. A loop of some microseconds takes one time or another by half, as its process has placed it: a slower
+ * revision is slower in its fastest round too.
+ */
+const MOST_ROUNDS = 12;
+
 /** @param limit how much slower is too slow: 1.15 is 15 % */
-export function verdictOf(ratios: readonly number[], limit: number): Verdict {
-  const lead = leadOf(ratios, limit);
-  return lead >= LEAD.slower ? 'slower' : -lead >= LEAD.alike ? 'alike' : 'unsure';
+export function verdictOf(rounds: readonly InTurn[], limit: number): Verdict {
+  const lead = leadOf(rounds, limit);
+  if (-lead >= LEAD.alike) return 'alike';
+  if (lead < LEAD.slower) return 'unsure';
+  if (fastestRatio(rounds) > limit) return 'slower';
+  return rounds.length < MOST_ROUNDS ? 'unsure' : 'alike';
 }
 
 /** How many more of the rounds are beyond the limit than within it. */
-const leadOf = (ratios: readonly number[], limit: number): number =>
-  2 * ratios.filter((ratio) => ratio > limit).length - ratios.length;
+const leadOf = (rounds: readonly InTurn[], limit: number): number =>
+  2 * rounds.filter(({ ratio }) => ratio > limit).length - rounds.length;
+
+/** The ratio of the fastest rounds of both revisions. */
+const fastestRatio = (rounds: readonly InTurn[]): number =>
+  Math.min(...rounds.map(({ after }) => after)) / Math.min(...rounds.map(({ before }) => before));
 
 /**
  * Measures the tasks of every suite whose verdict is open, again and again until none is. A task that looks slower is
@@ -53,12 +67,11 @@ export async function compareSuites(
   isOver: () => boolean = () => false,
 ): Promise<Compared[]> {
   const found = new Map<string, Round[]>();
-  const ratiosOf = (task: string): number[] => (found.get(task) ?? []).map(({ ratio }) => ratio);
-  const isOpen = (task: string): boolean => verdictOf(ratiosOf(task), limit) === 'unsure';
-  const looksSlower = (task: string): boolean => isOpen(task) && leadOf(ratiosOf(task), limit) > 0;
+  const roundsOf = (task: string): readonly Round[] => found.get(task) ?? [];
+  const isOpen = (task: string): boolean => verdictOf(roundsOf(task), limit) === 'unsure';
+  const looksSlower = (task: string): boolean => isOpen(task) && leadOf(roundsOf(task), limit) > 0;
   const measure = async (suite: string, isWanted: (task: string) => boolean): Promise<void> => {
-    for await (const each of measureSuite(suite, isWanted))
-      found.set(each.task, [...(found.get(each.task) ?? []), each]);
+    for await (const each of measureSuite(suite, isWanted)) found.set(each.task, [...roundsOf(each.task), each]);
   };
   const has = (suite: string, isWanted: (task: string) => boolean): boolean =>
     [...found.keys()].some((task) => task.startsWith(`${suite}/`) && isWanted(task));
@@ -72,10 +85,10 @@ export async function compareSuites(
       task,
       before: median(rounds.map(({ before }) => before)),
       after: median(rounds.map(({ after }) => after)),
-      ratio: median(ratiosOf(task)),
+      ratio: median(rounds.map(({ ratio }) => ratio)),
       cost: median(rounds.map(({ cost }) => cost)),
-      ratios: ratiosOf(task),
-      verdict: verdictOf(ratiosOf(task), limit),
+      ratios: rounds.map(({ ratio }) => ratio),
+      verdict: verdictOf(rounds, limit),
     }))
     .toSorted((a, b) => b.ratio - a.ratio);
 }

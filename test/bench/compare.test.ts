@@ -19,9 +19,21 @@ describe('a verdict', () => {
     [[1, 1.4], 'unsure'],
     [[1, 1.4, 1, 1], 'alike'],
     [[1.3, 0.9, 1.3, 1.3], 'unsure'],
-    [[1.3, 0.9, 1.3, 1.3, 1.3, 1.3], 'slower'],
+    [[1.3, 0.9, 1.3, 1.3, 1.3, 1.3], 'unsure'],
   ] as const)('of rounds %j is %s', (ratios, verdict) => {
-    expect(verdictOf(ratios, LIMIT)).toBe(verdict);
+    const rounds = ratios.map((ratio) => ({ before: 10, after: 10 * ratio, ratio }));
+    expect(verdictOf(rounds, LIMIT)).toBe(verdict);
+  });
+
+  it('is slower only when the fastest round of a revision is', () => {
+    const badlyPlaced = { before: 10, after: 14, ratio: 1.4 };
+    const wellPlaced = { before: 14, after: 10, ratio: 10 / 14 };
+    const mostlyBad = [badlyPlaced, wellPlaced, ...Array.from({ length: 5 }, () => badlyPlaced)];
+    expect(verdictOf(mostlyBad, LIMIT)).toBe('unsure');
+    expect(verdictOf([...mostlyBad, ...mostlyBad], LIMIT)).toBe('alike');
+    const slower = { before: 10, after: 13, ratio: 1.3 };
+    const badlyPlacedBefore = { before: 14, after: 13, ratio: 13 / 14 };
+    expect(verdictOf([slower, badlyPlacedBefore, slower, slower, slower, slower], LIMIT)).toBe('slower');
   });
 });
 
