@@ -41,6 +41,8 @@ export interface InstrumentResult {
   readonly instantsHeld: number;
   /** Σ and largest of |value| / equity over the marks, fractions. */
   readonly weightSum: number;
+  /** Σ (value / equity)² over the marks. */
+  readonly squaredWeightSum: number;
   readonly maxWeight: number;
 }
 
@@ -62,6 +64,8 @@ export interface PortfolioResult extends Omit<SimulationResult, 'orders'> {
   /** Signals that lost to the rank, how far they were from getting in, and whether order of the list ever decided. */
   readonly rankedOut: {
     readonly count: number;
+    /** The most that lost at one close: so many more slots would have taken each of them. */
+    readonly mostAtOnce: number;
     /** Of the ranks that lost, the largest, and of those that got in beside them, the smallest; null: none. */
     readonly largestLost: number | null;
     readonly smallestTaken: number | null;
