@@ -2,6 +2,7 @@
 // run. No two runs of a kind are alike.
 import { Bench } from 'tinybench';
 import type { Market } from '../src/engine/bars/bars.ts';
+import { symbolsOf } from '../src/engine/config.ts';
 import { createMarket } from '../src/engine/bars/market.ts';
 import { runBacktest } from '../src/engine/pool/engineRunner.ts';
 import type { BacktestTask, RunControl } from '../src/engine/task.ts';
@@ -43,7 +44,7 @@ export function suite(): Bench {
 }
 
 const marketOf = ({ config }: BacktestTask) => ({
-  symbol: config.signalInstrument.symbol,
+  symbol: symbolsOf(config)[0],
   timeframe: config.timeframe,
 });
 

@@ -14,6 +14,7 @@ import {
   type RobustnessResult,
   type Snapshot,
   type StepOutcome,
+  symbolsOf,
 } from '../engine/index.ts';
 import { counted } from '../market/formatting.ts';
 import { wholeNumber } from './arguments.ts';
@@ -88,8 +89,10 @@ function readSpec({ analysis, seed, samples, trials }: Options): RobustnessSpec 
 }
 
 async function runParts(job: RobustnessJob, snapshots: readonly Snapshot[], threads: number): Promise<StepOutcome[]> {
-  const { signalInstrument, timeframe } = job.task.config;
-  const markets = [{ symbol: signalInstrument.symbol, timeframe, snapshots: snapshots.map((_, at) => at) }];
+  const { config } = job.task;
+  const markets = [
+    { symbol: symbolsOf(config)[0], timeframe: config.timeframe, snapshots: snapshots.map((_, at) => at) },
+  ];
   const count = stepsOf(job).length;
   const size = Math.ceil(count / (threads * PARTS_PER_THREAD));
   const ranges = Array.from({ length: Math.ceil(count / size) }, (_, part) => ({

@@ -10,6 +10,7 @@ import {
   foreignSeries,
   placeOfSeries,
   sourceTimeframe,
+  symbolsOf,
 } from '../engine/index.ts';
 import type {
   CheckOutcome,
@@ -125,8 +126,8 @@ export async function openMarket(
 ): Promise<OpenedMarket> {
   if (options.instrument !== undefined && options.bars === undefined)
     throw new UsageError('--instrument describes the bars of a file. Give the file with --bars.');
-  const { timeframe, signalInstrument } = config;
-  const { symbol } = signalInstrument;
+  const { timeframe } = config;
+  const [symbol] = symbolsOf(config);
   const wanted = [{ symbol, timeframe }, ...foreignSeries(strategyAst, symbol, timeframe)];
   const { snapshots, describe } = await (options.bars
     ? readBarsFiles(options.bars, symbol, options.instrument)

@@ -77,9 +77,41 @@ export const ConfigTime = z
       ],
     },
   });
-export const BacktestConfig = z.strictObject({
+const InstrumentName = z.strictObject({ symbol: z.string().min(1).max(100) });
+/** The most instruments that any run may have; tiers allow fewer. */
+const MAX_INSTRUMENTS = 1000;
+const Portfolio = z.strictObject({
+  slots: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .meta({ description: 'The most positions and pending orders of the whole account. Absent: no bound.' }),
+  linked: z
+    .array(z.array(z.string().min(1).max(100)).min(2).max(MAX_INSTRUMENTS))
+    .max(MAX_INSTRUMENTS)
+    .optional()
+    .meta({
+      description:
+        'Groups of symbols. Entries of a group at one close are taken together or not at all, and when one of its ' +
+        'positions is closed, the others are closed at their next open.',
+    }),
+});
+const ConfigMembers = z.strictObject({
   timeframe: z.enum(TIMEFRAMES),
-  signalInstrument: z.strictObject({ symbol: z.string().min(1).max(100) }),
+  signalInstrument: InstrumentName.optional().meta({
+    description: 'The instrument of the run. Required, unless `instruments` is given.',
+  }),
+  instruments: z
+    .array(InstrumentName)
+    .min(1)
+    .max(MAX_INSTRUMENTS)
+    .optional()
+    .meta({ description: 'The instruments of a portfolio, traded from one account, in place of `signalInstrument`.' }),
+  portfolio: Portfolio.optional(),
+  benchmark: InstrumentName.optional().meta({
+    description: 'The instrument that is bought and held as the benchmark. Absent: the instruments of the run.',
+  }),
   range: z
     .strictObject({ start: ConfigTime.nullish(), end: ConfigTime.nullish() })
     .nullish()
@@ -115,6 +147,17 @@ export const BacktestConfig = z.strictObject({
         'the number there for this run.',
     }),
 });
+/** A config names `signalInstrument` or `instruments`. That it names only one of them, `configIssues` checks. */
+export const BacktestConfig = ConfigMembers.superRefine(({ signalInstrument, instruments }, context) => {
+  if (signalInstrument !== undefined || instruments !== undefined) return;
+  context.addIssue({
+    code: 'invalid_type',
+    expected: 'object',
+    input: undefined,
+    path: ['signalInstrument'],
+    message: 'Invalid input: expected object, received undefined',
+  });
+});
 export type BacktestConfig = z.infer<typeof BacktestConfig>;
 export type FeeModel = z.infer<typeof FeeModel>;
 export type Slippage = z.infer<typeof Slippage>;
@@ -122,7 +165,11 @@ export type Slippage = z.infer<typeof Slippage>;
 /** A config with every default filled in and its range in ms; what enters configHash. */
 export interface ResolvedConfig {
   readonly timeframe: (typeof TIMEFRAMES)[number];
-  readonly signalInstrument: { readonly symbol: string };
+  /** The instrument of a single run; a portfolio has `instruments` instead. */
+  readonly signalInstrument?: { readonly symbol: string };
+  readonly instruments?: readonly { readonly symbol: string }[];
+  readonly portfolio?: z.infer<typeof Portfolio>;
+  readonly benchmark?: { readonly symbol: string };
   /** null: from the first bar, to the last. */
   readonly range: { readonly start: number | null; readonly end: number | null };
   readonly initialBalance: number;
@@ -150,12 +197,27 @@ const NO_FEES: FeeModel = {
 };
 export const NO_SLIPPAGE: Slippage = { kind: noSlippage.kind };
 
-/** Fills every default of a parsed config, and turns its range into milliseconds. */
-export function resolveConfig(config: BacktestConfig): ResolvedConfig {
-  const { execution } = config;
-  return {
+type NamedInstruments = Pick<BacktestConfig, 'signalInstrument'> & {
+  readonly instruments?: ResolvedConfig['instruments'] | undefined;
+};
+
+/** The symbols of the run's instruments, in the order of the list. */
+export const symbolsOf = ({ signalInstrument, instruments }: NamedInstruments): readonly string[] =>
+  (signalInstrument === undefined ? (instruments ?? []) : [signalInstrument]).map(({ symbol }) => symbol);
+
+/** Whether a run is a portfolio; of a config as sent, whether it is written as one. */
+export const isPortfolio = ({ instruments }: NamedInstruments): boolean => instruments !== undefined;
+
+/**
+ * Fills every default of a parsed config, and turns its range into milliseconds. A portfolio of one instrument without
+ * settings of its own is the single run of that instrument.
+ * @param hasAllocation whether the strategy has an allocation, which makes a portfolio of one instrument, too
+ */
+export function resolveConfig(config: BacktestConfig, hasAllocation = false): ResolvedConfig {
+  const { execution, instruments, portfolio, benchmark } = config;
+  const resolved: ResolvedConfig = {
     timeframe: config.timeframe,
-    signalInstrument: config.signalInstrument,
+    signalInstrument: config.signalInstrument ?? instruments![0],
     range: { start: toMs(config.range?.start), end: toMs(config.range?.end) },
     initialBalance: config.initialBalance,
     execution: {
@@ -174,6 +236,10 @@ export function resolveConfig(config: BacktestConfig): ResolvedConfig {
     params: config.params ?? {},
     overrides: config.overrides ?? {},
   };
+  const isSingle = instruments === undefined || (instruments.length === 1 && portfolio === undefined && !hasAllocation);
+  if (isSingle) return benchmark === undefined ? resolved : { ...resolved, benchmark };
+  const { signalInstrument: _first, ...common } = resolved;
+  return { ...common, instruments, ...(portfolio && { portfolio }), ...(benchmark && { benchmark }) };
 }
 
 /** What decides an undecided bar: `ambiguityFallback` matters only under `multi_resolution` (semantics §3.2). */

@@ -1,5 +1,5 @@
-// Issues of a config that its schema cannot find: the order of the fee tiers, the range, the tick size of the
-// instrument.
+// Issues of a config that its schema cannot find: the order of the fee tiers, the range, the instruments and what must
+// be known or common of them.
 import type { Instrument } from './bars/bars.ts';
 import { slippageKindOf } from './definitions/slippage/slippageKinds.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
@@ -9,7 +9,29 @@ import { resolveConfig, type BacktestConfig } from './config.ts';
 
 /** Paths begin with `/config`. What depends on the instrument is checked only when one is given. */
 export function configIssues(config: BacktestConfig, instrument?: Instrument): ValidationIssue[] {
-  return [...feeIssues(config), ...(instrument ? slippageIssues(config, instrument) : []), ...rangeIssues(config)];
+  return [
+    ...feeIssues(config),
+    ...(instrument ? slippageIssues(config, instrument) : []),
+    ...rangeIssues(config),
+    ...instrumentIssues(config),
+  ];
+}
+
+/**
+ * The issue that instruments of one account are quoted in different currencies; an unknown currency counts as common.
+ * @param instruments those of the config, in its order
+ */
+export function quoteIssues(instruments: readonly Pick<Instrument, 'symbol' | 'quote'>[]): ValidationIssue[] {
+  const known = instruments.filter(({ quote }) => quote !== null);
+  const other = known.find(({ quote }) => quote !== known[0].quote);
+  if (other === undefined) return [];
+  const [first] = known;
+  const message =
+    `The instruments of one account must have one quote currency: ${first.symbol} is quoted in ${first.quote}, ` +
+    `${other.symbol} in ${other.quote}.`;
+  const at = instruments.indexOf(other);
+  const suggestion = `Keep the instruments that are quoted in ${first.quote}, and run the others in another backtest.`;
+  return [issue('QUOTE_CURRENCY_MIXED', `/instruments/${at}/symbol`, message, suggestion)];
 }
 
 const issue = (
@@ -77,4 +99,51 @@ function rangeIssues(config: BacktestConfig): ValidationIssue[] {
       { op: 'replace', path: '/config/range/end', value: first },
     ]),
   ];
+}
+
+/** The issues of a list of instruments and of its settings; a config with `signalInstrument` alone has none. */
+function instrumentIssues({ signalInstrument, instruments, portfolio }: BacktestConfig): ValidationIssue[] {
+  if (instruments === undefined) {
+    if (portfolio === undefined) return [];
+    const message = 'Only a run of several instruments has a portfolio.';
+    const suggestion = 'Write "instruments": [{"symbol": …}, …] in place of signalInstrument, or remove portfolio.';
+    return [issue('INSTRUMENTS_INVALID', '/portfolio', message, suggestion)];
+  }
+  const found: ValidationIssue[] = [];
+  if (signalInstrument !== undefined) {
+    const message = 'A config has either signalInstrument or instruments, not both.';
+    const suggestion = 'Remove signalInstrument to run the list, or instruments to run the one.';
+    found.push(issue('INSTRUMENTS_INVALID', '/signalInstrument', message, suggestion));
+  }
+  const symbols = instruments.map(({ symbol }) => symbol);
+  symbols.forEach((symbol, at) => {
+    if (symbols.indexOf(symbol) === at) return;
+    const message = `${symbol} is in the list twice.`;
+    found.push(
+      issue('INSTRUMENTS_INVALID', `/instruments/${at}`, message, 'Remove it here.', [
+        { op: 'remove', path: `/config/instruments/${at}` },
+      ]),
+    );
+  });
+  return [...found, ...linkedIssues(portfolio?.linked ?? [], symbols)];
+}
+
+function linkedIssues(linked: readonly (readonly string[])[], symbols: readonly string[]): ValidationIssue[] {
+  const seen = new Set<string>();
+  return linked.flatMap((group, at) =>
+    group.flatMap((symbol, place) => {
+      const path = `/portfolio/linked/${at}/${place}`;
+      if (!symbols.includes(symbol)) {
+        const message = `${symbol} is linked, but is not one of the instruments.`;
+        const suggestion = 'Add it to instruments, or take it out of the group.';
+        return [issue('INSTRUMENTS_INVALID', path, message, suggestion)];
+      }
+      if (seen.has(symbol)) {
+        const message = `${symbol} is linked twice; an instrument can be in one group, once.`;
+        return [issue('INSTRUMENTS_INVALID', path, message, 'Keep one of its places.')];
+      }
+      seen.add(symbol);
+      return [];
+    }),
+  );
 }

@@ -46,7 +46,16 @@ export const CONFIG_EXAMPLE: BacktestConfig = {
 };
 
 issueCodes.add(BacktestConfig.shape.timeframe, { code: 'UNKNOWN_TIMEFRAME' });
-const CONFIG_SHAPE = shapeOf(BacktestConfig) as ObjectShape;
+const PORTFOLIO_SHAPE = shapeOf(BacktestConfig) as ObjectShape;
+/** The shape of a config without a list of instruments, in which `signalInstrument` is required. */
+const SINGLE_SHAPE: ObjectShape = {
+  ...PORTFOLIO_SHAPE,
+  fields: new Map(
+    [...PORTFOLIO_SHAPE.fields]
+      .filter(([name]) => name !== 'instruments')
+      .map(([name, field]) => [name, name === 'signalInstrument' ? { ...field, isRequired: true } : field]),
+  ),
+};
 
 /**
  * Checks a config of any type against the schema and repairs what is certain. Values are checked by `configIssues`.
@@ -72,7 +81,8 @@ export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}):
   const corrected = repaired({ config }, steps).config;
   log.translateFrom(translationOf(steps));
   const structure = new Structure(log);
-  structure.check(CONFIG_SHAPE, corrected, '/config');
+  const isList = isMembers(corrected) && corrected.instruments !== undefined;
+  structure.check(isList ? PORTFOLIO_SHAPE : SINGLE_SHAPE, corrected, '/config');
   const issues = log.list().map((issue) => completed(issue, config, defaults));
   const repairs = issues.flatMap(({ path, code, patch }) => patch ?? assumption(path, code));
   const parsed = BacktestConfig.safeParse(repaired({ config }, repairs).config);
@@ -110,7 +120,7 @@ function misplacedMembers(config: Members): Habit[] {
       patch: [...(isOwned ? [] : [addMember('/config', owner, {})]), moveMember('/config', name, owner, to)],
     });
   };
-  if (config.symbol !== undefined && config.signalInstrument === undefined)
+  if (config.symbol !== undefined && config.signalInstrument === undefined && config.instruments === undefined)
     move('symbol', 'signalInstrument', 'symbol');
   for (const [name, end] of RANGE_ENDS) {
     const { range } = config;

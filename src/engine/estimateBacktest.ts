@@ -1,6 +1,6 @@
 // The estimate of a backtest: what its plan takes on the bars it reads, before it is queued or run.
 import type { SeriesName } from './language/canonical/foreignSeries.ts';
-import { resolveConfig } from './config.ts';
+import { resolveConfig, symbolsOf } from './config.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
 import { estimatePlan, estimateRun, type PlanEstimate } from './plan/estimate.ts';
 import { planTask } from './plan/planTask.ts';
@@ -38,5 +38,5 @@ export function estimateBacktest(
   rowsOf: (series: SeriesName) => number,
 ): BacktestEstimate | undefined {
   const estimated = estimateTask(run);
-  return estimated.ok ? estimateRun(estimated.estimate, run.config.signalInstrument.symbol, rowsOf) : undefined;
+  return estimated.ok ? estimateRun(estimated.estimate, symbolsOf(run.config)[0], rowsOf) : undefined;
 }

@@ -52,11 +52,13 @@ export {
   AMBIGUITY_RESOLUTIONS,
   BacktestConfig,
   FALLBACK_CHOICES,
+  isPortfolio,
   resolveConfig,
   Slippage,
+  symbolsOf,
   type ResolvedConfig,
 } from './config.ts';
-export { configIssues } from './configChecks.ts';
+export { configIssues, quoteIssues } from './configChecks.ts';
 export { checkConfigForm, CONFIG_EXAMPLE, isCovered } from './configForm.ts';
 
 // One backtest: estimated, explained, run, and its artifacts

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledAst, payloadsOf, TemplateFile } from '../../src/api/templates/template.ts';
 import { TEMPLATES } from '../../src/api/templates/catalog.ts';
-import { BacktestConfig, checkStrategy, createMarket, runBacktest, type StrategyAst } from '../../src/engine/index.ts';
+import {
+  BacktestConfig,
+  checkStrategy,
+  createMarket,
+  runBacktest,
+  symbolsOf as runSymbolsOf,
+  type StrategyAst,
+} from '../../src/engine/index.ts';
 import { openShippedData, readShippedSeries } from '../../src/market/shipped.ts';
 import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
@@ -30,7 +37,7 @@ describe('the set of templates', () => {
       expect(outcome.issues).toEqual([]);
       expect(outcome.valid).toBe(true);
       const config = BacktestConfig.parse(template.suggestedConfig);
-      expect(symbols).toContain(config.signalInstrument.symbol);
+      expect(symbols).toContain(runSymbolsOf(config)[0]);
       const { defaults } = outcome.compiled!.strategyAst.strategy;
       expect(defaults).toMatchObject({ timeframe: config.timeframe, instrument: config.signalInstrument });
       expect(template.tags.every((tag) => tag === tag.toLowerCase())).toBe(true);
@@ -43,7 +50,7 @@ describe('the set of templates', () => {
     async (_key, template) => {
       const shipped = await openShippedData();
       const config = BacktestConfig.parse(template.suggestedConfig);
-      const { symbol } = config.signalInstrument;
+      const [symbol] = runSymbolsOf(config);
       const snapshots = await Promise.all(
         [...symbolsOf(compiledAst(template)).add(symbol)].map((each) => shipped.snapshots(each, config.timeframe)),
       );

@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/connect.ts';
 import { findCheckedBacktest, type CheckedBacktest } from '../../db/robustness.ts';
 import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
 import type { NewSweep } from '../../db/sweeps.ts';
-import { estimateBacktest, runCountOf, stepsOf } from '../../engine/index.ts';
+import { estimateBacktest, runCountOf, stepsOf, symbolsOf } from '../../engine/index.ts';
 import type { BacktestConfig, RobustnessJob, RobustnessSpec } from '../../engine/index.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
@@ -38,7 +38,7 @@ export async function acceptCheck(
     strategyId: backtest.strategyId,
     strategyVersionId: backtest.strategyVersionId,
     spec: { config, robustness },
-    markets: [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe, snapshots: backtest.snapshots }],
+    markets: [{ symbol: symbolsOf(config)[0], timeframe: config.timeframe, snapshots: backtest.snapshots }],
     variants: runs,
     indexes: stepCount,
     shards: stepShards(job, stepCount, costPerRun(job, backtest.bars)),

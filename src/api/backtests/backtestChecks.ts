@@ -10,6 +10,7 @@ import {
   foreignSeries,
   hashWithParams,
   resolveConfig,
+  symbolsOf,
 } from '../../engine/index.ts';
 import type { BacktestConfig, EstimatedRun, PatchOperation, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { Catalog, CatalogEntry } from '../../market/catalog.ts';
@@ -98,7 +99,7 @@ export class BacktestCheck {
     return {
       strategyId: version.strategyId,
       strategyVersionId: version.id,
-      symbol: config.signalInstrument.symbol,
+      symbol: symbolsOf(config)[0],
       timeframe: config.timeframe,
       config,
       snapshots,
@@ -123,10 +124,10 @@ export class BacktestCheck {
     const key = JSON.stringify([version.id, { ...config, params: undefined }, snapshots]);
     let shared = this.#configs.get(key);
     if (shared === undefined) {
-      const { timeframe, signalInstrument, overrides } = config;
+      const { timeframe, overrides } = config;
       const resolved = resolveConfig(config);
       shared = {
-        estimateKey: JSON.stringify([version.id, timeframe, signalInstrument.symbol, overrides]),
+        estimateKey: JSON.stringify([version.id, timeframe, symbolsOf(config)[0], overrides]),
         resolved,
         issues: configIssues(config, base?.instrument),
         runKeyOf: runKeyOf(version, resolved, snapshots),
@@ -136,8 +137,9 @@ export class BacktestCheck {
     return shared;
   }
 
-  #seriesOf(version: StrategyVersion, { timeframe, signalInstrument }: BacktestConfig): Promise<VersionOnSeries> {
-    const { symbol } = signalInstrument;
+  #seriesOf(version: StrategyVersion, config: BacktestConfig): Promise<VersionOnSeries> {
+    const { timeframe } = config;
+    const [symbol] = symbolsOf(config);
     const key = JSON.stringify([version.id, timeframe, symbol]);
     let series = this.#series.get(key);
     if (series === undefined) this.#series.set(key, (series = this.#findSeries(version, { symbol, timeframe })));

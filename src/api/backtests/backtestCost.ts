@@ -1,6 +1,6 @@
 // The cost of a backtest, known at acceptance: what its workspace's turn is charged, and the memory that it may need;
 // and how much of it a shard of a sweep or robustness check may hold.
-import { estimateRun, runBytes, TIMEFRAME_MS } from '../../engine/index.ts';
+import { estimateRun, runBytes, symbolsOf, TIMEFRAME_MS } from '../../engine/index.ts';
 import type { PlanEstimate, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { CatalogEntry } from '../../market/catalog.ts';
 
@@ -26,7 +26,7 @@ export function costOf(
   base: CatalogEntry,
   { rows, openedBars }: RunSeries,
 ): { readonly cost: number; readonly memoryBytes: number } {
-  const { symbol } = config.signalInstrument;
+  const [symbol] = symbolsOf(config);
   const estimate = estimateRun(estimated, symbol, (series) => rows.get(seriesKey(series)) ?? 0);
   return {
     cost: barsToEnd(config, base) + barsOfWork(estimate.ns) + COST_OF_A_RUN,

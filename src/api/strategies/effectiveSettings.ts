@@ -1,7 +1,7 @@
 // Effective settings: the values a strategy runs with, and which of its settings, its defaults, the config and the
 // engine's own defaults decided each.
 import { z } from 'zod';
-import type { ResolvedConfig } from '../../engine/index.ts';
+import { symbolsOf, type ResolvedConfig } from '../../engine/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -123,7 +123,7 @@ export function runSettings(
     ...strategy,
     warmupBars: { ...strategy.warmupBars, value: warmupBars },
     timeframe: fromConfig(resolved.timeframe, defaults?.timeframe),
-    symbol: fromConfig(resolved.signalInstrument.symbol, (defaults?.instrument as Json | undefined)?.symbol),
+    symbol: fromConfig(symbolsOf(resolved)[0], (defaults?.instrument as Json | undefined)?.symbol),
     orderTiming: fromConfigOrDefault('orderTiming', execution.orderTiming),
     ambiguityResolution: fromConfigOrDefault('ambiguityResolution', ambiguityResolution),
     ambiguityFallback: fromConfigOrDefault('ambiguityFallback', ambiguityFallback),

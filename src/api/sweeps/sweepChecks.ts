@@ -13,6 +13,7 @@ import {
   sizeSweep,
   type BacktestConfig,
   type SweepSpec,
+  symbolsOf,
 } from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
@@ -113,7 +114,7 @@ function spaceMemberAt(
   path: string,
   config: BacktestConfig,
 ): readonly [string, string | number | boolean | undefined] | null {
-  if (path === '/config/signalInstrument/symbol') return ['symbol', config.signalInstrument.symbol];
+  if (path === '/config/signalInstrument/symbol') return ['symbol', symbolsOf(config)[0]];
   if (path === '/config/timeframe') return ['timeframe', config.timeframe];
   const [, section, name = ''] = parsePointer(path) ?? [];
   if (section === 'params') return [name, config.params?.[name]];

@@ -15,6 +15,7 @@ import {
   objectiveOf,
   spaceOf,
   SWEEP_FORMATS,
+  symbolsOf,
 } from '../../engine/index.ts';
 import type { BacktestConfig, FlatKey, SweepJob, SweepRows, SweepSpec } from '../../engine/index.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
@@ -205,9 +206,9 @@ function rowRoute(app: App, services: Services): void {
 }
 
 /** The snapshots that the sweep read, even if the series has been imported again since. */
-function pinnedSnapshots({ markets }: Sweep, { signalInstrument, timeframe }: BacktestConfig) {
+function pinnedSnapshots({ markets }: Sweep, config: BacktestConfig) {
   const isSame = (market: Sweep['markets'][number]): boolean =>
-    market.symbol === signalInstrument.symbol && market.timeframe === timeframe;
+    market.symbol === symbolsOf(config)[0] && market.timeframe === config.timeframe;
   return markets.find(isSame)?.snapshots;
 }
 

@@ -62,7 +62,13 @@ const STRATEGY_WARNING_CODES = [
 ] as const;
 
 /** Blocking issues of a backtest's config. */
-export const CONFIG_ERROR_CODES = ['FEE_TIERS_ORDER', 'TICK_SIZE_UNKNOWN', 'RANGE_INVALID'] as const;
+export const CONFIG_ERROR_CODES = [
+  'FEE_TIERS_ORDER',
+  'TICK_SIZE_UNKNOWN',
+  'RANGE_INVALID',
+  'INSTRUMENTS_INVALID',
+  'QUOTE_CURRENCY_MIXED',
+] as const;
 /** Warnings that need a config, and come with the result of a backtest. */
 export const CONFIG_WARNING_CODES = [
   'DEFAULTS_OVERRIDDEN',

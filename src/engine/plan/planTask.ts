@@ -42,17 +42,23 @@ export function compileTask(
   return { ok: true, strategy, plan: compilePlan(strategy, baseOf(config), { pointerOf, ...options }) };
 }
 
+/**
+ * The symbol of a plan that runs on each instrument of a portfolio. No instrument has it, so that a node that names one
+ * reads that instrument in the run of every other.
+ */
+const EACH_INSTRUMENT = '';
+
 export const contextOf = (
   { signalGraph }: PlannedTask,
   { timeframe, signalInstrument }: ResolvedConfig,
 ): PrepareContext => ({
   timeframe,
-  symbol: signalInstrument.symbol,
+  symbol: signalInstrument?.symbol ?? EACH_INSTRUMENT,
   ...(signalGraph && { signalGraph }),
 });
 
 export const baseOf = ({ signalInstrument, timeframe }: ResolvedConfig): SeriesName => ({
-  symbol: signalInstrument.symbol,
+  symbol: signalInstrument?.symbol ?? EACH_INSTRUMENT,
   timeframe,
 });
 

@@ -1,5 +1,6 @@
 // The memory of a run: an estimate of what it may need, made before it starts (admission.ts bounds what runs at once),
 // and what it takes beyond that as it makes more trades than expected.
+import { symbolsOf } from '../config.ts';
 import type { Snapshot } from '../bars/arrow.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
 import { estimateBacktest } from '../estimateBacktest.ts';
@@ -37,7 +38,7 @@ export function estimateArtifactBytes(
   { config }: Pick<BacktestTask, 'config'>,
   read: readonly Snapshot[],
 ): number {
-  const rows = rowsOf({ symbol: config.signalInstrument.symbol, timeframe: config.timeframe }, read);
+  const rows = rowsOf({ symbol: symbolsOf(config)[0], timeframe: config.timeframe }, read);
   const { table, arrow } = ARTIFACT_BYTES_PER_BAR[name];
   const kept = rows * (table + (format === 'arrow' ? arrow : 0));
   return kept + Math.min(WRITING_BYTES, 2 * WRITTEN_BYTES_PER_BAR * rows);

@@ -1,4 +1,5 @@
 // The thread side of the pool: opens the snapshots a message names, runs its tasks in order, encodes the outcomes.
+import { symbolsOf } from '../config.ts';
 import { flushCompileCache } from 'node:module';
 import { workerData } from 'node:worker_threads';
 import { createMarket } from '../bars/market.ts';
@@ -207,7 +208,7 @@ function strategyOf(sent: StrategyAst, { owner, signalGraph }: MessageRun): Stra
 
 function marketOf(batch: Inputs, run: number): Market {
   const { config, snapshots: indexes } = batch.runs[run];
-  return openMarket(batch.snapshots, indexes, config.signalInstrument.symbol, config.timeframe);
+  return openMarket(batch.snapshots, indexes, symbolsOf(config)[0], config.timeframe);
 }
 
 function openMarket(

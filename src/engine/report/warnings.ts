@@ -7,7 +7,7 @@ import type { CONFIG_WARNING_CODES } from '../definitions/issueCodes.ts';
 import { runnableKind } from '../definitions/expressions/expressionRegistry.ts';
 import { HOURS_OF_DAILY_BARS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
-import { isFreeSlippage, policyInForce, type ResolvedConfig } from '../config.ts';
+import { isFreeSlippage, isPortfolio, policyInForce, symbolsOf, type ResolvedConfig } from '../config.ts';
 import { rejectionAdvice } from './rejections.ts';
 import type { ReportInput } from './reportInput.ts';
 
@@ -25,17 +25,19 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
     found.push({ code, path, field: 'config', severity: 'warning', message, suggestion });
   };
   const { defaults } = ast.strategy;
-  const { timeframe, signalInstrument, execution } = config;
+  const { timeframe, execution } = config;
+  const symbols = symbolsOf(config);
   if (defaults?.timeframe !== undefined && defaults.timeframe !== timeframe) {
     const named = defaults.timeframe;
     const message = `The strategy's defaults name ${named}; the config, which decides, runs it on ${timeframe}.`;
     warn('DEFAULTS_OVERRIDDEN', '/config/timeframe', message, 'Nothing to do if that is what you want.');
   }
-  if (defaults?.instrument !== undefined && defaults.instrument.symbol !== signalInstrument.symbol) {
-    const { symbol } = signalInstrument;
+  if (defaults?.instrument !== undefined && !symbols.includes(defaults.instrument.symbol)) {
     const named = defaults.instrument.symbol;
-    const message = `The strategy's defaults name ${named}; the config, which decides, runs it on ${symbol}.`;
-    warn('DEFAULTS_OVERRIDDEN', '/config/signalInstrument/symbol', message, 'Nothing to do if that is what you want.');
+    const others = symbols.length === 1 ? symbols[0] : `${symbols.length} other instruments`;
+    const message = `The strategy's defaults name ${named}; the config, which decides, runs it on ${others}.`;
+    const path = isPortfolio(config) ? '/config/instruments' : '/config/signalInstrument/symbol';
+    warn('DEFAULTS_OVERRIDDEN', path, message, 'Nothing to do if that is what you want.');
   }
   if (report.simulation.counts.ordersRejected.INSUFFICIENT_BALANCE > 0) {
     const { initialBalance } = config;

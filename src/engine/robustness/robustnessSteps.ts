@@ -1,5 +1,6 @@
 // The steps of a robustness check, and the outcome of each. The job alone determines the list, so that threads and
 // hosts can share the work.
+import { symbolsOf } from '../config.ts';
 import { prepareRun, type PreparedRun } from '../backtest.ts';
 import type { Market } from '../bars/bars.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
@@ -71,7 +72,7 @@ export function runSteps(
   store: ColumnStore,
   control: RunControl | null,
 ): StepOutcome[] | null {
-  const { symbol } = job.task.config.signalInstrument;
+  const [symbol] = symbolsOf(job.task.config);
   const market = marketOf(symbol, job.task.config.timeframe);
   const steps = stepsOf(job).slice(first, last);
   if (market === undefined) {

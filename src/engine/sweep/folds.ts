@@ -2,7 +2,7 @@
 import type { Bars } from '../bars/bars.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
-import { resolveConfig } from '../config.ts';
+import { resolveConfig, symbolsOf } from '../config.ts';
 import type { MarketOf } from './sweepJob.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 
@@ -30,7 +30,7 @@ export interface Fold {
 export function foldsOf(spec: SweepSpec, marketOf: MarketOf): Fold[] {
   if (spec.walkForward === undefined) return [];
   const { config } = spec;
-  const bars = marketOf(config.signalInstrument.symbol, config.timeframe)?.base;
+  const bars = marketOf(symbolsOf(config)[0], config.timeframe)?.base;
   if (bars === undefined) return [];
   const { first, end } = rowsInRange(bars, resolveConfig(config).range);
   return cutFolds(spec.walkForward, first, end).map(({ train, test }) => ({

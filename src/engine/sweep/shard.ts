@@ -1,6 +1,6 @@
 // A shard: a range of a sweep's variants, each run as a separate backtest that shares columns and keeps only the
 // requested numbers.
-import type { BacktestConfig } from '../config.ts';
+import { symbolsOf, type BacktestConfig } from '../config.ts';
 import { narrowRun, prepareRun, type PreparedRun } from '../backtest.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { lowerBound } from '../kernels/search.ts';
@@ -150,7 +150,7 @@ export const taskOf = ({ strategy, owner = '' }: SweepJob, config: BacktestConfi
 
 /** @throws RunStopped when the control of the context says so */
 export function prepareVariant(context: SweepContext, config: BacktestConfig): PreparedRun | RunError {
-  const { symbol } = config.signalInstrument;
+  const [symbol] = symbolsOf(config);
   const market = context.marketOf(symbol, config.timeframe);
   if (market === undefined)
     return {

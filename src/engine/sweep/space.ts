@@ -1,5 +1,5 @@
 // The space of a sweep: its dimensions and constraints, and what a point of it stands for.
-import type { BacktestConfig } from '../config.ts';
+import { symbolsOf, type BacktestConfig } from '../config.ts';
 import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import type { CompareOp } from '../definitions/words.ts';
 
@@ -125,7 +125,7 @@ export function configOf(base: BacktestConfig, space: Space, coordinates: ArrayL
   const params: Record<string, LevelValue> = { ...base.params };
   const overrides: Record<string, number> = { ...base.overrides };
   let { timeframe } = base;
-  let { symbol } = base.signalInstrument;
+  let [symbol] = symbolsOf(base);
   space.dimensions.forEach((dimension, index) => {
     const value = valueAt(dimension, coordinates[index]);
     switch (dimension.target) {
@@ -161,7 +161,7 @@ export function marketsOf(
     if (dimension === undefined) return [otherwise];
     return Array.from({ length: levelCount(dimension) }, (_, at) => valueAt(dimension, at) as string);
   };
-  const symbols = valuesOf('symbol', base.signalInstrument.symbol);
+  const symbols = valuesOf('symbol', symbolsOf(base)[0]);
   const timeframes = valuesOf('timeframe', base.timeframe) as BacktestConfig['timeframe'][];
   return symbols.flatMap((symbol) => timeframes.map((timeframe) => ({ symbol, timeframe })));
 }

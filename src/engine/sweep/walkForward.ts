@@ -1,4 +1,5 @@
 // Walk-forward: in each fold, the variant that was best in training trades the next window, and the windows are joined.
+import { symbolsOf } from '../config.ts';
 import { mean, ROUNDING, standardDeviation } from '../report/moments.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { drawdownStatistics } from '../report/drawdown.ts';
@@ -106,7 +107,7 @@ function tradeFold(context: SweepContext, fold: Fold, best: WholeRow | null, joi
     ...untraded(fold),
     variant: best.variant,
     params: paramsOf(space, best.coordinates),
-    symbol: config.signalInstrument.symbol,
+    symbol: symbolsOf(config)[0],
     inSample: objectiveOf(job.spec).sign * best.score,
   };
   if (joined.balance <= 0) return { ...chosen, status: 'no_balance' };

@@ -146,7 +146,7 @@ describe('a member of another platform is told where it belongs:', () => {
     ['trailing_stop_positive', { trailing_stop_positive: 0.02 }, '"activateAfterPercent"'],
     ['enter_long', { enter_long: [above] }, '"side": "long"'],
     ['exit_short', { exit_short: [above] }, '"appliesTo": "short"'],
-    ['universe', { universe: ['SPX'] }, 'Queue one backtest per symbol'],
+    ['universe', { universe: ['SPX'] }, 'list the instruments in the config'],
     ['startDate', { startDate: '2020-01-01' }, '`range` in the config'],
     ['weight', { entry: { kind: 'entry', trigger: above, action: { ...action, weight: 1 } } }, '"percent_equity"'],
     ['title', { title: 'Mine' }, 'beside strategyAst'],

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { TEMPLATES } from '../../../src/api/templates/catalog.ts';
 import { compiledAst } from '../../../src/api/templates/template.ts';
 import type { Bars, Market } from '../../../src/engine/bars/bars.ts';
-import { BacktestConfig, createMarket, type StrategyAst } from '../../../src/engine/index.ts';
+import {
+  BacktestConfig,
+  createMarket,
+  symbolsOf as runSymbolsOf,
+  type StrategyAst,
+} from '../../../src/engine/index.ts';
 import { marketUpTo } from '../../../src/engine/robustness/cutMarket.ts';
 import { lookAheadAudit } from '../../../src/engine/robustness/analyses/lookAheadAudit.ts';
 import { warmUpAudit } from '../../../src/engine/robustness/analyses/warmUpAudit.ts';
@@ -25,7 +30,7 @@ describe('the look-ahead audit', () => {
   it.each(TEMPLATES.map((template) => [template.key, template] as const))('passes %s', async (_key, template) => {
     const shipped = await openShippedData();
     const config = BacktestConfig.parse(template.suggestedConfig);
-    const { symbol } = config.signalInstrument;
+    const [symbol] = runSymbolsOf(config);
     const ast = compiledAst(template) as unknown as StrategyAst;
     const symbols = new Set([...symbolsOf(ast), symbol]);
     const snapshots = await Promise.all([...symbols].map((each) => shipped.snapshots(each, config.timeframe)));

@@ -2,6 +2,7 @@
 // reader.
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
+import { symbolsOf } from '../../../src/engine/config.ts';
 import { runShard } from '../../../src/engine/sweep/shard.ts';
 import { paramsOf } from '../../../src/engine/sweep/space.ts';
 import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
@@ -16,7 +17,7 @@ const context = sweepContextFor(
   }),
   {
     space: {
-      symbol: { values: [CONFIG.signalInstrument.symbol] },
+      symbol: { values: symbolsOf(CONFIG) },
       fast: { min: 2, max: 9 },
       stop: { min: 1, max: 9 },
       isOn: {},
@@ -53,7 +54,7 @@ describe('the rows as a file', () => {
     expect(table.numRows).toBe(30);
     expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
     expect([...table.getChild('variant')!]).toEqual([...whole.indexes]);
-    expect(new Set(table.getChild('symbol'))).toEqual(new Set([CONFIG.signalInstrument.symbol]));
+    expect(new Set(table.getChild('symbol'))).toEqual(new Set(symbolsOf(CONFIG)));
     const typeOf = (column: string) => table.schema.fields.find(({ name }) => name === column)!.type.toString();
     expect(['variant', 'fast', 'stop', 'isOn'].map(typeOf)).toEqual(['Int32', 'Int32', 'Float64', 'Bool']);
     expect([...table.getChild('isOn')!]).toEqual([...whole.indexes].map((_, at) => paramsAt(at).isOn));

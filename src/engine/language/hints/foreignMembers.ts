@@ -4,8 +4,8 @@ import { readingOf, type HintTable } from './hintTable.ts';
 
 const IN_CONFIG = 'Remove it, and set it in the config of the backtest.';
 const RANGE = 'Remove it, and set `range` in the config of the backtest: {"start": "2020-01-01", "end": "2024-12-31"}.';
-const ONE_INSTRUMENT =
-  'Remove it: a backtest runs on one instrument, the `signalInstrument` of its config. Queue one backtest per symbol.';
+const INSTRUMENTS =
+  'Remove it, and list the instruments in the config of the backtest: "instruments": [{"symbol": "SPX"}, …].';
 const POSITIONS = 'Remove it, and set maxConcurrentPositions in the settings, beside strategyAst.';
 const TRAILING =
   'Remove it, and write risk.trailingStop: {"distancePercent": 2, "activateAfterPercent": 3} for 2 % after 3 %.';
@@ -26,7 +26,7 @@ const ORDER = 'Write it in action.order: {"type": "limit", "price": …, "expire
 const MEMBERS: HintTable = {
   [IN_CONFIG]: 'leverage commission fees slippage initialBalance initial_capital cash capital',
   [RANGE]: 'startDate endDate start_date end_date fromdate todate timerange dateRange',
-  [ONE_INSTRUMENT]: 'universe symbols pairs tickers whitelist pair_whitelist',
+  [INSTRUMENTS]: 'universe symbols pairs tickers whitelist pair_whitelist',
   [POSITIONS]: 'pyramiding max_open_trades maxEntries max_entries maxPositions',
   [TRAILING]:
     'trailing_stop_positive trailing_stop_positive_offset trailing_only_offset_is_reached trail_percent ' +
@@ -42,7 +42,12 @@ const MEMBERS: HintTable = {
   'Remove it: the name stands in the request, beside strategyAst.': 'title',
 };
 const IN_SETTINGS = 'Remove it, and set it in the settings of the strategy.';
-const MEMBERS_OF_CONFIGS: HintTable = { [IN_SETTINGS]: 'maxConcurrentPositions warmupPeriod' };
+const LIST = 'Write it as a list of objects: "instruments": [{"symbol": "SPX"}, {"symbol": "NASDAQ"}].';
+const MEMBERS_OF_CONFIGS: HintTable = {
+  [IN_SETTINGS]: 'maxConcurrentPositions warmupPeriod',
+  [LIST]: 'universe symbols pairs tickers whitelist pair_whitelist',
+  'Write it in portfolio: {"slots": 10} bounds the positions of the account.': 'slots',
+};
 
 const ADVICE = readingOf(MEMBERS);
 const CONFIG_ADVICE = readingOf(MEMBERS_OF_CONFIGS);

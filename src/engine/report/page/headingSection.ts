@@ -1,5 +1,5 @@
 // The head of the page: which strategy ran on what, at what cost, and the few numbers that readers look at first.
-import { policyInForce, type ResolvedConfig } from '../../config.ts';
+import { policyInForce, symbolsOf, type ResolvedConfig } from '../../config.ts';
 import { slippageKindOf } from '../../definitions/slippage/slippageKinds.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { TIMEFRAME_MS } from '../../bars/bars.ts';
@@ -9,13 +9,13 @@ import { count, day, fixed, percentWithSign, rate, trimmed, type Precision } fro
 
 export function titleOf({ report }: CompletedRun, heading: ReportHeading | null): string {
   const { config } = report.input;
-  return heading?.strategyName ?? `${config.signalInstrument.symbol} ${config.timeframe}`;
+  return heading?.strategyName ?? `${symbolsOf(config).join(', ')} ${config.timeframe}`;
 }
 
 export function headingSection(run: CompletedRun, heading: ReportHeading | null, precision: Precision): Html {
   const { input } = run.report;
   const { config } = input;
-  const { symbol } = config.signalInstrument;
+  const symbol = symbolsOf(config).join(', ');
   const version = heading?.strategyVersion ?? null;
   const facts: readonly (readonly [string, string])[] = [
     ['Market', `${symbol} ${config.timeframe}`],

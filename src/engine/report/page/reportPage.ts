@@ -1,4 +1,5 @@
 // The report: one HTML file that contains its style, scripts and data, and makes no network requests.
+import { symbolsOf } from '../../config.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { ENGINE_VERSION } from '../../version.ts';
 import { periodsPerYear, periodsPerYearReason } from '../../bars/periodsPerYear.ts';
@@ -34,7 +35,7 @@ export function reportPage(
   notice: ArtifactNotice | null,
 ): string {
   const precision = precisionOf(run);
-  const title = `${titleOf(run, heading)}: backtest of ${run.report.input.config.signalInstrument.symbol}`;
+  const title = `${titleOf(run, heading)}: backtest of ${symbolsOf(run.report.input.config).join(', ')}`;
   return htmlPage({
     title,
     style: assets.style,
@@ -93,7 +94,7 @@ function dataOf(run: CompletedRun, precision: Precision): object {
   return {
     ...chartData(run, shownTrades(run)),
     initialBalance: config.initialBalance,
-    symbol: config.signalInstrument.symbol,
+    symbol: symbolsOf(config).join(', '),
     isDaily: config.timeframe === '1d',
     isWide: isWide(run),
     priceDecimals: precision.price,
