@@ -89,6 +89,7 @@ function entryArbitrary(value: fc.Arbitrary<Value>, condition: fc.Arbitrary<Cond
       filters: fc.array(condition, { maxLength: 2 }),
       cooldownBars: fc.integer({ min: 0, max: 5 }),
       conflict: fc.constantFrom(...words.CONFLICT_POLICIES),
+      rank: value,
     },
   );
 }

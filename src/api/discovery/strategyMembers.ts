@@ -27,6 +27,8 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.entry.cooldownBars': 'Bars without a signal after the last full exit.',
   'strategy.entry.conflict':
     'While the other side is open: `ignore` drops the signal, `close` only closes, `reverse` closes and opens.',
+  'strategy.entry.rank':
+    'In a portfolio with more signals than free slots the largest get in. The same scale for all rules.',
   'strategy.entry.action.side': 'Long and short are never open together.',
   'strategy.entry.action.sizing': 'An order that cannot be paid is rejected and counted, never made smaller.',
   ...variantTexts('strategy.entry.action.sizing', SIZING_MODES),

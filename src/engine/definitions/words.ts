@@ -73,6 +73,7 @@ export const STATE_FIELDS = [
   'position_stop_price',
   'position_average_price',
   'open_positions_count',
+  'instrument_positions_count',
   'account_balance',
   'account_equity',
   'account_gross_exposure',

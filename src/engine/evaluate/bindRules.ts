@@ -47,7 +47,7 @@ export function bindRules(
   const value = (planned: PlannedValue | null): ValueSource => valueSource(required(planned), evaluated);
   const entries = strategy.entries.map((entry, index): EntryRule => {
     const planned = plan.entries[index];
-    return {
+    const rule: EntryRule = {
       id: planned.id,
       side: SIDES[entry.action.side],
       signal: condition(planned.condition),
@@ -56,6 +56,7 @@ export function bindRules(
       cooldownBars: entry.cooldownBars,
       conflict: entry.conflict,
     };
+    return planned.rank === null ? rule : { ...rule, rank: value(planned.rank) };
   });
   const exits = strategy.exits.map((exit, index) =>
     exitRule(exit, plan.exits[index].id, condition(plan.exits[index].condition)),
@@ -83,8 +84,11 @@ function valueSource(planned: PlannedValue, evaluated: EvaluatedPlan): ValueSour
   }
 }
 
-const sizingRule = ({ mode, value }: RunnableEntry['action']['sizing'], atr?: Float64Array): SizingRule =>
-  atr === undefined ? { mode, value } : { mode, value, atr };
+function sizingRule(sizing: RunnableEntry['action']['sizing'], atr?: Float64Array): SizingRule {
+  const { mode } = sizing;
+  const value = 'value' in sizing ? sizing.value : NaN;
+  return atr === undefined ? { mode, value } : { mode, value, atr };
+}
 
 function orderRule(order: RunnableEntry['action']['order'], price: () => ValueSource): OrderRule {
   if (order.type === 'market') return { type: 'market' };

@@ -81,6 +81,8 @@ export interface EntryRule {
   readonly order: OrderRule;
   readonly cooldownBars: number;
   readonly conflict: 'ignore' | 'close' | 'reverse';
+  /** Which signals get the free slots of a portfolio: the largest; missing ones come last. */
+  readonly rank?: ValueSource;
 }
 export interface ExitRule {
   readonly id: string;

@@ -120,6 +120,7 @@ class StrategyCompiler {
       id: entry.id ?? this.#options.pointerOf(entry),
       condition,
       price: order.type !== 'market' ? this.#price(order.price) : null,
+      rank: entry.rank === undefined ? null : this.#price(entry.rank),
       sizingAtr: 'atrPeriod' in sizing ? this.#atr(sizing.atrPeriod) : null,
     };
   }

@@ -237,9 +237,10 @@ function stateEstimate(
   const ofValue = (planned: PlannedValue | null, memories: number): void => {
     if (planned?.kind === 'stateful') count(planned.expression.expression, planned.expression.slots, memories);
   };
-  for (const { condition, price } of plan.entries) {
+  for (const { condition, price, rank } of plan.entries) {
     ofCondition(condition, MEMORIES_PER_POSITION);
     ofValue(price, MEMORIES_PER_POSITION);
+    ofValue(rank, MEMORIES_PER_POSITION);
   }
   for (const { condition } of plan.exits) ofCondition(condition, ofPositions);
   ofValue(plan.risk.stop?.price ?? null, ofPositions);

@@ -2,7 +2,7 @@
 import { textOf } from '../language/grammar/nodeTexts.ts';
 import { frameText, operationKey, sameFrame, seriesOf } from './builder.ts';
 import { estimatePlan, estimateText, patternsAsBits } from './estimate.ts';
-import type { Frame, Plan, PlannedCondition, Slot, Step } from './plan.ts';
+import type { Frame, Plan, PlannedCondition, PlannedValue, Slot, Step } from './plan.ts';
 
 /**
  * One line per step: its slot, its operation and operands, the bars it runs on, and how many steps read it. Then one
@@ -22,7 +22,7 @@ export function explainPlan(plan: Plan, symbol: string, maxConcurrentPositions =
     lines.push(`  ${slot} ${step.type.padEnd('condition'.length)} ${operationText(step, nameOf)}${where}${shared}`);
   }
   for (const [index, entry] of plan.entries.entries())
-    lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}`);
+    lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}${rankText(entry.rank)}`);
   for (const [index, exit] of plan.exits.entries())
     lines.push(`exit ${index} ${exit.id}: ${conditionText(exit.condition)}`);
   lines.push(bufferText(plan), estimateText(estimatePlan(plan, maxConcurrentPositions), nameOf));
@@ -50,6 +50,20 @@ function operationText(step: Step, nameOf: (frame: Frame) => string): string {
   if (step.op === 'within') operation = `on any of the last ${step.window} base bars, this one included`;
   if (step.op === 'align' || step.op === 'align_condition') operation = `${step.op} from=${nameOf(step.from)}`;
   return operands === '' ? operation : `${operation} ← ${operands}`;
+}
+
+/** Which of a portfolio's signals come first. */
+function rankText(rank: PlannedValue | null): string {
+  switch (rank?.kind) {
+    case undefined:
+      return '';
+    case 'column':
+      return `, ranked by ${slotText(rank.slot)}`;
+    case 'constant':
+      return `, ranked by ${rank.value}`;
+    case 'stateful':
+      return `, ranked in the loop by ${textOf(rank.expression.expression)}`;
+  }
 }
 
 function conditionText(planned: PlannedCondition): string {

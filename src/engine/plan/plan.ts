@@ -88,6 +88,7 @@ export interface PlannedEntry {
   readonly id: string;
   readonly condition: PlannedCondition;
   readonly price: PlannedValue | null;
+  readonly rank: PlannedValue | null;
   readonly sizingAtr: Slot | null;
 }
 export interface PlannedExit {

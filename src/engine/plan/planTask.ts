@@ -1,9 +1,12 @@
 // From a task to a plan: its strategy is prepared for the run and compiled.
 import type { ResolvedConfig } from '../config.ts';
 import { slippageKindOf } from '../definitions/slippage/slippageKinds.ts';
+import { sizingModeOf } from '../definitions/sizing/sizingModes.ts';
 import { Accelerator } from '../kernels/accelerator.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import type { RunnableStrategy } from '../language/grammar/ast.ts';
+import { IssueLog } from '../language/issues/issues.ts';
+import { EACH_INSTRUMENT } from '../language/check/nameChecks.ts';
 import { prepareStrategy, type Prepared, type PrepareContext, type RunInputs } from '../language/prepare/prepare.ts';
 import type { BacktestTask } from '../task.ts';
 import { compilePlan, type CompileOptions } from './compile.ts';
@@ -26,7 +29,25 @@ export const PLANS = new Accelerator<PlanTask>();
 /** @param recordsConditions also plan what rule statistics and samples read */
 export function planTask(task: PlannedTask, config: ResolvedConfig, recordsConditions: boolean): Planned {
   const options = { slippageAtrPeriod: slippageAtrPeriod(config), recordsConditions };
-  return PLANS.current?.(task, config, options) ?? compileTask(config, task, config, options);
+  const planned = PLANS.current?.(task, config, options) ?? compileTask(config, task, config, options);
+  return planned.ok ? (withoutSlots(planned.strategy, config) ?? planned) : planned;
+}
+
+/** The issue that a size divides the equity by slots that the config does not give; undefined: there is none. */
+function withoutSlots(
+  { entries }: RunnableStrategy,
+  { portfolio }: ResolvedConfig,
+): Extract<Prepared, { readonly ok: false }> | undefined {
+  if (portfolio?.slots !== undefined) return undefined;
+  const mode = entries.map(({ action }) => sizingModeOf(action.sizing.mode)).find(({ needsSlots }) => needsSlots)?.mode;
+  if (mode === undefined) return undefined;
+  const log = new IssueLog();
+  log.add('SIZING_INVALID', '/config/portfolio/slots', {
+    message: `The strategy sizes entries by ${mode}, and the config has no portfolio.slots.`,
+    suggestion:
+      'Give the config "instruments": [{"symbol": …}, …] and "portfolio": {"slots": 10}, or use another sizing mode.',
+  });
+  return { ok: false, issues: log.list() };
 }
 
 /** @param inputs the values of params and overrides */
@@ -41,12 +62,6 @@ export function compileTask(
   const { strategy, pointerOf } = prepared;
   return { ok: true, strategy, plan: compilePlan(strategy, baseOf(config), { pointerOf, ...options }) };
 }
-
-/**
- * The symbol of a plan that runs on each instrument of a portfolio. No instrument has it, so that a node that names one
- * reads that instrument in the run of every other.
- */
-const EACH_INSTRUMENT = '';
 
 export const contextOf = (
   { signalGraph }: PlannedTask,

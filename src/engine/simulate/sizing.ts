@@ -54,7 +54,7 @@ export function bindSize({ mode, value, atr }: SizingRule): BoundSize {
 }
 
 export const newSizingContext = (
-  { leverage }: ResolvedConfig,
+  { leverage, portfolio }: ResolvedConfig,
   bars: Bars,
   instrument: Instrument,
   sizes: readonly BoundSize[],
@@ -66,6 +66,7 @@ export const newSizingContext = (
   equity: NaN,
   freeCash: NaN,
   leverage,
+  slots: portfolio?.slots ?? null,
   atrFraction: NaN,
   barsPerYear: sizes.some(({ atr }) => atr !== null) ? barsPerYear(bars, instrument) : NaN,
   signalRow: 0,

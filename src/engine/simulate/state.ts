@@ -53,6 +53,7 @@ const ACCOUNT_FIELDS: Record<Exclude<StateField, PositionStateField>, AccountFie
     reader.run.lastFullExitRow === -Infinity ? NaN : reader.row - reader.run.lastFullExitRow,
   position_average_price: (reader) => averagePrice(reader.run.positions),
   open_positions_count: (reader) => reader.run.positions.length,
+  instrument_positions_count: (reader) => reader.run.positions.length,
   account_balance: (reader) => reader.run.ledger.balance,
   account_equity: (reader) => reader.equity(),
   account_gross_exposure: (reader) => Math.abs(reader.run.ledger.netQuantity) * reader.run.bars.close[reader.row],

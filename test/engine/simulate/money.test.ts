@@ -117,6 +117,26 @@ describe('sizing', () => {
     );
   });
 
+  it('by equal_slots takes an equal part of equity, which pays its own fee, and at most what free cash can pay', () => {
+    const slots = (count: number, more: Config = {}) => ({ portfolio: { slots: count }, ...more });
+    expect(sized({ mode: 'equal_slots', value: NaN }, slots(4))!.quantity).toBeCloseTo(10_000 / 4 / 100, 9);
+    expect(sized({ mode: 'equal_slots', value: NaN }, slots(4, fee(0.01)))!.quantity).toBeCloseTo(2_500 / 101, 9);
+    // With leverage one slot is all of the equity, without its fee, and never more than the balance pays for.
+    expect(sized({ mode: 'equal_slots', value: NaN }, slots(1, fee(0.01)))!.quantity).toBeCloseTo(10_000 / 101, 9);
+    const levered = slots(1, { ...fee(0.01), leverage: 2 });
+    expect(sized({ mode: 'equal_slots', value: NaN }, levered)!.quantity).toBeCloseTo(10_000 / 101, 9);
+  });
+
+  it('by equal_slots caps the second position at the cash that the first has left', () => {
+    const bars = steps(100, 100, 200, 200, 200);
+    const sizing = { mode: 'equal_slots', value: NaN } as const;
+    const entries = [entryAt(bars, [0, 2], { sizing })];
+    const config = configOf({ portfolio: { slots: 2 } });
+    const { trades } = simulate(inputOf(bars, { entries, config, maxConcurrentPositions: 2 }));
+    // The first takes 5,000 of 10,000; then equity is 15,000, and half of it is more than the 5,000 that are left.
+    expect(trades.map(({ quantity }) => quantity)).toEqual([50, 25]);
+  });
+
   it('by volatility_target counts the bars of short days where the days of a year were counted', () => {
     // Days of one, three and three bars: their median is three.
     const time = [0, 24, 25, 26, 48, 49, 50].map((hour) => Date.UTC(2024, 0, 1, hour));

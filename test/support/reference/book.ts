@@ -216,6 +216,7 @@ export class Book {
       volatility,
       bars,
       instrument,
+      slots: config.portfolio?.slots ?? NaN,
     });
     const notional = quantity * price;
     const cost = notional / config.leverage + notional * entryRate;

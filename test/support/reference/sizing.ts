@@ -18,6 +18,8 @@ export interface SizingInput {
   readonly volatility: number;
   readonly bars: Bars;
   readonly instrument: Instrument;
+  /** Of the portfolio; NaN without any. */
+  readonly slots: number;
 }
 
 /** NaN when a value it needs is missing. */
@@ -27,20 +29,26 @@ export function orderQuantity(input: SizingInput): number {
 
 function unrounded(input: SizingInput): number {
   const { sizing, price, stopPrice, equity, freeCash, leverage } = input;
-  const share = sizing.value / 100;
+  const value = 'value' in sizing ? sizing.value : NaN;
+  const share = value / 100;
   const entryRate = Math.max(0, input.entryRate);
   const riskRate = Math.max(0, input.riskRate);
   switch (sizing.mode) {
     case 'fixed':
-      return sizing.value;
+      return value;
     case 'fixed_cash':
-      return sizing.value / price;
+      return value / price;
     case 'percent_equity':
       return (equity * share) / (price * (1 + entryRate * Math.max(1, share)));
     case 'percent_balance':
       return (freeCash * share) / (price * (1 + entryRate * Math.max(1, share)));
     case 'risk_percent':
       return (equity * share) / (Math.abs(price - stopPrice) + entryRate * price + riskRate * stopPrice);
+    case 'equal_slots':
+      return Math.min(
+        equity / input.slots / (price * (1 + entryRate)),
+        freeCash / (price * (1 / leverage + entryRate)),
+      );
     case 'volatility_target': {
       const notional = (equity * share) / (input.volatility * Math.sqrt(barsPerYear(input.bars, input.instrument)));
       return Math.min(notional, freeCash / (1 / leverage + entryRate)) / price;

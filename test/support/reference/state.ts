@@ -62,6 +62,7 @@ function accountFields(book: Book, row: number, marks: readonly number[]): Field
       positions.reduce((sum, { quantity, entryPrice }) => sum + quantity * entryPrice, 0) /
       positions.reduce((sum, { quantity }) => sum + quantity, 0),
     open_positions_count: positions.length,
+    instrument_positions_count: positions.length,
     account_balance: account.balance,
     account_equity: equity,
     account_gross_exposure: positions.reduce((sum, { quantity }) => sum + quantity * close, 0),

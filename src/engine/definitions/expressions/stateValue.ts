@@ -42,6 +42,7 @@ const STATE_VALUES: Readonly<Record<(typeof STATE_FIELDS)[number], StateValues>>
   position_stop_price: UNSIGNED,
   position_average_price: UNSIGNED,
   open_positions_count: COUNT,
+  instrument_positions_count: COUNT,
   account_balance: SIGNED,
   account_equity: SIGNED,
   account_gross_exposure: UNSIGNED,

@@ -18,25 +18,32 @@ export interface SizedFill {
   equity: number;
   freeCash: number;
   readonly leverage: number;
+  /** The slots of the portfolio; null: it has none. Given to modes that need them. */
+  readonly slots: number | null;
   /** ATR / close of the signal bar. Given only to modes with an `atrPeriod`. */
   atrFraction: number;
   /** Given only to modes with an `atrPeriod`. */
   readonly barsPerYear: number;
 }
 
-export interface SizingMode<Mode extends string = string, Members extends SizingMembers = SizingMembers> {
+export interface SizingMode<Mode extends string = string, Members extends VariantMembers = VariantMembers> {
   readonly mode: Mode;
   /** The members in the grammar. `atrPeriod` binds the ATR of that many bars, so that it is known at the signal. */
   readonly members: Members;
   /** One line for each member, for authors. */
   readonly texts: Readonly<Record<keyof Members, string>>;
-  /** What `value` counts: units of the instrument, money in quote units, or percent points. */
+  /** What `value` counts, or else the size: units of the instrument, money in quote units, or percent points. */
   readonly unit: 'units' | 'money' | 'percentPoints';
   /** Percent points below this were probably written as a fraction: 0.95 for 95 %. null: not a percent. */
   readonly leastPercent: number | null;
   /** Whether the formula reads the initial stop: the strategy must have one, known when the order fills. */
   readonly readsStop: boolean;
-  /** The quantity before rounding, in units of the instrument; NaN when a value that it reads is missing. */
+  /** The config must give `portfolio.slots`. */
+  readonly needsSlots?: true;
+  /**
+   * The quantity before rounding, in units of the instrument; NaN when a value that it reads is missing. `value` is NaN
+   * for a mode without that member.
+   */
   readonly quantity: (value: number, fill: SizedFill) => number;
   /** What helps when an order of this size cannot be paid. */
   readonly unaffordable: UnaffordableAdvice;
@@ -45,17 +52,13 @@ export interface SizingMode<Mode extends string = string, Members extends Sizing
   readonly otherValueNames: string;
 }
 
-interface SizingMembers extends VariantMembers {
-  readonly value: z.ZodType;
-}
-
 /** Of a strategy that sizes its entries in several ways, the advice of the highest rank is given. */
 interface UnaffordableAdvice {
   readonly rank: number;
   readonly text: string;
 }
 
-export const sizingMode = <const Mode extends string, Members extends SizingMembers>(
+export const sizingMode = <const Mode extends string, Members extends VariantMembers>(
   definition: SizingMode<Mode, Members>,
 ): SizingMode<Mode, Members> => definition;
 

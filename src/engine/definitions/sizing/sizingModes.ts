@@ -1,4 +1,5 @@
 // The registry of sizing modes, in the order in which capabilities list them.
+import { equalSlots } from './equalSlots.ts';
 import { fixedCash } from './fixedCash.ts';
 import { fixedSize } from './fixedSize.ts';
 import { percentBalance } from './percentBalance.ts';
@@ -14,6 +15,7 @@ export const SIZING_MODES = [
   percentBalance,
   riskPercent,
   volatilityTarget,
+  equalSlots,
 ] as const;
 export type SizingModeName = (typeof SIZING_MODES)[number]['mode'];
 

@@ -91,6 +91,12 @@ export function isCalendarDay(day: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }
 
+/**
+ * The symbol that stands for the instruments of a portfolio, on each of which the strategy runs. None of them has it,
+ * so that a node that names an instrument reads it as another series, on its own bars too.
+ */
+export const EACH_INSTRUMENT = '';
+
 /** Reports a `state` node that names an instrument other than the traded one, which alone has a position. */
 export function reportForeignState(
   node: { readonly instrument?: { readonly symbol?: unknown } | undefined },
@@ -100,6 +106,13 @@ export function reportForeignState(
 ): void {
   const symbol = node.instrument?.symbol;
   if (typeof symbol !== 'string' || symbol === traded) return;
+  if (traded === EACH_INSTRUMENT) {
+    log.add('NOT_AVAILABLE_YET', place, {
+      message: `This reads the state of ${shown(symbol)}, and a portfolio reads state of each instrument on its own.`,
+      suggestion: 'Remove `instrument`.',
+    });
+    return;
+  }
   log.add('NOT_AVAILABLE_YET', place, {
     message:
       `This reads the state of ${shown(symbol)}, and only ${shown(traded)} is traded: nothing else has a ` +

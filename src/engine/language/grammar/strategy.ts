@@ -33,6 +33,8 @@ export const Entry = z.strictObject({
   filters: z.array(conditionSlot).max(MAX_RULES).default([]),
   cooldownBars: bars0.default(0),
   conflict: z.enum(CONFLICT_POLICIES).default('ignore'),
+  /** Which signals get the free slots of a portfolio: the largest. */
+  rank: valueSlot.optional(),
   action: z.strictObject({ ...named, side: z.enum(SIDES), sizing: Sizing, order: Order.default({ type: 'market' }) }),
 });
 export type Entry = z.input<typeof Entry>;

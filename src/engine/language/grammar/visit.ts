@@ -81,7 +81,7 @@ export function childrenOf(expression: Expression): Expression[] {
   return childSlots(expression).map((child) => child.expression);
 }
 
-type RootRole = 'setup' | 'trigger' | 'filter' | 'exit' | 'order_price' | 'stop_price' | 'target_price';
+type RootRole = 'setup' | 'trigger' | 'filter' | 'exit' | 'order_price' | 'rank' | 'stop_price' | 'target_price';
 /** A place in the strategy's sections where an expression stands. */
 export interface Root<E = Expression> extends Child<E> {
   readonly role: RootRole;
@@ -116,6 +116,7 @@ export function rootsOf({ entries, exits, risk }: Sections): Root[] {
     const order = entry.action?.order;
     if (order?.type === 'limit' || order?.type === 'stop')
       add('order_price', order.price, 'value', 'action', 'order', 'price');
+    add('rank', entry.rank, 'value', 'rank');
   }
   for (const exit of exits) add('exit', exit.when, 'condition', 'when');
   const stop = risk?.stopLoss;
