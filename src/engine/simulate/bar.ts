@@ -1,4 +1,5 @@
-// Plays one bar in order: funding, the orders due at its open, the levels that the open has passed, then its inside.
+// Plays one bar in order: funding, the orders due at its open, the levels that the open has passed, then its inside. A
+// portfolio plays the steps of all its instruments one after the other.
 import { playInside, playTouched } from './drill.ts';
 import { fillDueExits, fillEntry } from './fills.ts';
 import { fillPassed, isPassed } from './levelFills.ts';
@@ -6,8 +7,8 @@ import { payFunding } from './funding.ts';
 import { isTouched } from './inside.ts';
 import { recordExtremes, type Position } from './position.ts';
 import { atGap, atOpen, type Run } from './run.ts';
-import { pricesAt } from './priceRange.ts';
-import { playTogether } from './together.ts';
+import { barRange, pricesAt } from './priceRange.ts';
+import { passLevelsTogether, passOrders, playInsideTogether, playTogether, recordAll } from './together.ts';
 
 /** The open of a bar: funding of what was carried into it, then the orders that are due. */
 export function playOpen(run: Run, row: number): void {
@@ -51,4 +52,32 @@ function playPosition(run: Run, position: Position, row: number): void {
   }
   fillPassed(run, position, prices.open, atGap(run, row));
   if (position.quantity > 0) playInside(run, position, row);
+}
+
+/**
+ * Fills the levels that the open of `row` has passed. Returns true when no order is pending and the bar touches no
+ * level, so that nothing happens in it.
+ */
+export function passLevels(run: Run, row: number): boolean {
+  const { positions, bars } = run;
+  if (positions.length !== 1 || run.pendingCount > 0) return passLevelsTogether(run, barRange(run, row));
+  const [position] = positions;
+  const { side } = position;
+  const best = side > 0 ? bars.high[row] : -bars.low[row];
+  const worst = side > 0 ? bars.low[row] : -bars.high[row];
+  if (!isTouched(run, position, best, worst)) return true;
+  const open = side * bars.open[row];
+  if (isPassed(run, position, open)) fillPassed(run, position, open, atGap(run, row));
+  return false;
+}
+
+/** Fills the pending orders that the open of `row` has passed. */
+export function passPendingOrders(run: Run, row: number): void {
+  if (run.pendingCount > 0) passOrders(run, barRange(run, row));
+}
+
+/** @param isQuiet what `passLevels` returned */
+export function playAfterOpen(run: Run, row: number, isQuiet: boolean): void {
+  if (isQuiet) recordAll(run.positions, barRange(run, row));
+  else playInsideTogether(run, barRange(run, row));
 }

@@ -55,7 +55,7 @@ export class GatheredResult implements SimulationResult {
   }
 }
 
-function countsOf({ input, entries, counts }: Run): SimulationResult['counts'] {
+export function countsOf({ input, entries, counts }: Run): SimulationResult['counts'] {
   const signalsByRule = entries.map(({ signal }, rule) =>
     signal.kind === 'bits' ? countBits(signal.isTrue, input.start, input.end) : counts.statefulSignals[rule],
   );

@@ -13,10 +13,10 @@ import { bindLevels, levelSources, readsAtSignal, type BoundLevels } from './bou
 import { createFeeSchedule } from './costs.ts';
 import type { Decision } from './instant.ts';
 import { createLedger } from './ledger.ts';
-import { Marks } from './marks.ts';
+import { Marks, type MarkedRows } from './marks.ts';
 import { DueExits, NO_LEVELS, type ExitFill } from './orders.ts';
 import { rowScans } from './rowScan.ts';
-import type { BarCount, PlayTrades, RecordedHistory, Run } from './run.ts';
+import type { BarCount, Books, PlayTrades, RecordedHistory, Run } from './run.ts';
 import type { ResultReads, Scratch, SimulationInput } from './simulation.ts';
 import { bindSize, newSizingContext } from './sizing.ts';
 import { StateReader } from './state.ts';
@@ -35,21 +35,25 @@ export const TRADES = new Accelerator<
 /**
  * @param policy decides the bars that finer bars leave undecided
  * @param budget how many trades may be made; shared by the runs whose trades are kept together
+ * @param shared the account of a portfolio, and where the rows of this instrument lie on its axis; null: a single run
  */
 export function createRun(
   input: SimulationInput,
   policy: AmbiguityFallback,
   budget = new TradeBudget(input.bars.length, input.control),
+  shared: { readonly books: Books; readonly marked: MarkedRows } | null = null,
 ): Run {
   const levels = bindLevels(input.risk);
   const history = recordedHistory(input, levels);
-  const run = newRun(input, levels, policy, history, newRecords(input, history.length > 0, budget));
+  const records =
+    shared === null ? newRecords(input, history.length > 0, budget) : sharedRecords(input, shared.books, shared.marked);
+  const run = newRun(input, levels, policy, history, records, shared?.books ?? null);
   run.state.attach(run);
   return run;
 }
 
 /** Where a run records what its result is made from. */
-type Records = Pick<Run, 'reads' | 'marks' | 'equity' | 'inPosition' | 'trades'>;
+type Records = Pick<Run, 'reads' | 'marks' | 'equity' | 'marked' | 'inPosition' | 'trades'>;
 
 /** @param readsState whether rules read state: they may read earlier equity, so all of it is kept */
 function newRecords(input: SimulationInput, readsState: boolean, budget: TradeBudget): Records {
@@ -66,8 +70,20 @@ function newRecords(input: SimulationInput, readsState: boolean, budget: TradeBu
         ? new Marks(equity, start, bars.close, reads.marks)
         : new StreamedMarks(start, bars.close, streamed, config.initialBalance),
     equity,
+    marked: { time: bars.time, start, instants: null },
     inPosition: inPositionBits(scratch, rows),
     trades: (scratch?.trades ?? new TradeLog()).clear(reads.trades, budget),
+  };
+}
+
+function sharedRecords({ bars, start, end }: SimulationInput, { equity, trades }: Books, marked: MarkedRows): Records {
+  return {
+    reads: EVERYTHING,
+    marks: new Marks(equity, marked.start, bars.close, null),
+    equity,
+    marked,
+    inPosition: new Uint32Array(wordCount(Math.max(0, end - start))),
+    trades,
   };
 }
 
@@ -77,7 +93,8 @@ function newRun(
   levels: BoundLevels,
   policy: AmbiguityFallback,
   history: readonly RecordedHistory[],
-  { reads, marks, equity, inPosition, trades }: Records,
+  { reads, marks, equity, marked, inPosition, trades }: Records,
+  books: Books | null,
 ): Run {
   const { bars, config, start } = input;
   const { slippage } = config.execution;
@@ -117,8 +134,8 @@ function newRun(
     pending: input.entries.map(() => null),
     pendingCount: 0,
 
-    ledger: createLedger(config.initialBalance),
-    fees: createFeeSchedule(config.execution.feeModel),
+    ledger: books?.ledger ?? createLedger(config.initialBalance),
+    fees: books?.fees ?? createFeeSchedule(config.execution.feeModel),
     slippedPrice: slippageKindOf(slippage).bind(slippage, {
       bars,
       instrument: input.instrument,
@@ -129,6 +146,7 @@ function newRun(
 
     marks,
     equity,
+    marked,
     inPosition,
     trades,
     reads,
@@ -136,13 +154,10 @@ function newRun(
     hasLevels: hasLevels(input.risk),
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
     scans: rowScans(bars.high, bars.low),
-    playTrades: TRADES.current?.(input, exits, children) ?? null,
+    playTrades: books === null ? (TRADES.current?.(input, exits, children) ?? null) : null,
     orders: input.keepOrders ? [] : null,
-    nextOrderId: 1,
-    nextPositionId: 1,
     openSince: start,
     lastFullExitRow: -Infinity,
-    isOver: false,
 
     counts: noCounts(input.entries),
     ambiguous: noAmbiguousBars(),
@@ -218,7 +233,7 @@ const equityColumn = (scratch: Scratch | undefined, rows: number): Float64Array 
 
 /**
  * Every stateful expression, with the memory that belongs to the run instead of a position: entry signals, order
- * prices, risk prices read at a signal, exits.
+ * prices, ranks, risk prices read at a signal, exits.
  */
 function recordedHistory({ entries, exits }: SimulationInput, levels: BoundLevels): RecordedHistory[] {
   const recorded: RecordedHistory[] = [];
@@ -227,9 +242,10 @@ function recordedHistory({ entries, exits }: SimulationInput, levels: BoundLevel
   const addPrice = (price: ValueSource) => {
     if (price.kind === 'stateful') add(price.value, 'entries');
   };
-  for (const { signal, order } of entries) {
+  for (const { signal, order, rank } of entries) {
     if (signal.kind === 'stateful') add(signal.condition, 'entries');
     if (order.type !== 'market') addPrice(order.price);
+    if (rank !== undefined) addPrice(rank);
   }
   for (const { when } of exits) if (when.kind === 'stateful') add(when.condition, null);
   levelSources(levels).forEach(addPrice);

@@ -56,8 +56,6 @@ export function sizeEntry(
   sizing.freeCash = funds;
   sizing.signalRow = signalRow;
   const quantity = orderQuantity(size, sizing);
-  const notional = quantity * price;
-  const cost = notional / config.leverage + notional * rate;
   fill.rawPrice = rawPrice;
   fill.price = price;
   fill.stopPrice = stopPrice;
@@ -65,17 +63,31 @@ export function sizeEntry(
   fill.quantity = quantity;
   if (Number.isNaN(quantity)) return 'LEVEL_MISSING';
   if (!(quantity > 0)) return 'ZERO_QTY';
-  if (notional < instrument.minNotional) return 'MIN_NOTIONAL';
-  return cost <= funds + FUNDS_TOLERANCE * Math.abs(funds) ? null : 'INSUFFICIENT_BALANCE';
+  if (quantity * price < instrument.minNotional) return 'MIN_NOTIONAL';
+  return isCovered(costOf(fill, config.leverage), funds) ? null : 'INSUFFICIENT_BALANCE';
 }
 
 /** Fills an entry at `rawPrice`, see `sizeEntry`. Returns the position, or null when the order was rejected. */
 export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Instant): Position | null {
   const rejection = sizeEntry(run, order, rawPrice, closedRow(at), feeTime(run, at));
-  if (rejection === null) return openPosition(run, order, run.entryFill, at);
+  if (rejection === null) return openPosition(run, order, at);
+  if (rejection === 'INSUFFICIENT_BALANCE' && run.ledger.withheld > 0) countContested(run);
   rejectEntry(run, order, rejection);
   return null;
 }
+
+/** Counts a fill that other instruments have freed the funds for, inside the same bar. */
+function countContested({ ledger, entryFill, input }: Run): void {
+  if (isCovered(costOf(entryFill, input.config.leverage), freeCash(ledger) + ledger.withheld)) ledger.contestedFunds++;
+}
+
+/** The margin and fee of an entry, quote units. */
+export function costOf({ quantity, price, feeRate: rate }: EntryFill, leverage: number): number {
+  const notional = quantity * price;
+  return notional / leverage + notional * rate;
+}
+
+export const isCovered = (cost: number, funds: number): boolean => cost <= funds + FUNDS_TOLERANCE * Math.abs(funds);
 
 /**
  * A position to fill: one that was closed on an earlier row, or a new one. Those closed on this row may still be read.
@@ -89,15 +101,16 @@ function freeClosed({ closed, blanks }: Run): void {
   while (closed.length > 0) blanks.push(closed.pop()!);
 }
 
-function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant): Position {
-  const { input, ledger } = run;
+/** Opens the position of an order that `sizeEntry` has sized. */
+export function openPosition(run: Run, order: EntryOrder, at: Instant): Position {
+  const { input, ledger, entryFill: fill } = run;
   const { price, quantity } = fill;
   const { side } = run.entries[order.rule];
   const fee = chargeFee(run.fees, quantity * price, input.config.execution.entryOrderRole, feeTime(run, at));
   const slippage = Math.abs(price - fill.rawPrice) * quantity;
   const stopSource = run.levels.stop?.source;
   const position = takeBlank(run, at.row);
-  resetPosition(position, run.nextPositionId++, side, price, quantity);
+  resetPosition(position, run.ledger.nextPositionId++, side, price, quantity);
   position.entryRule = order.rule;
   position.entryRow = at.row;
   position.entryDecisionRow = order.signalRow;
@@ -182,7 +195,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
 }
 
 function removePosition(run: Run, position: Position, { row, isAtOpen }: Instant): void {
-  const { positions } = run;
+  const { ledger, positions } = run;
   let at = 0;
   while (positions[at] !== position) at++;
   for (; at < positions.length - 1; at++) positions[at] = positions[at + 1];
@@ -190,10 +203,10 @@ function removePosition(run: Run, position: Position, { row, isAtOpen }: Instant
   if (run.lastFullExitRow < row) freeClosed(run);
   run.closed.push(position);
   run.lastFullExitRow = row;
-  if (run.positions.length === 0) {
+  if (positions.length === 0) {
     // A bar at whose open everything was closed has no position inside (semantics §5.2).
     setBits(run.inPosition, run.openSince - run.input.start, row - run.input.start + (isAtOpen ? 0 : 1));
-    if (!(run.ledger.balance > 0)) run.isOver = true;
+    if (!(ledger.balance > 0) && ledger.othersOpen === 0) ledger.isOver = true;
   }
 }
 
@@ -210,7 +223,7 @@ function logFill(
     run,
     position,
     {
-      orderId: order?.id ?? run.nextOrderId++,
+      orderId: order?.id ?? run.ledger.nextOrderId++,
       row: order?.signalRow ?? row,
       type,
       role: exit.role,
@@ -227,8 +240,7 @@ function logFill(
 }
 
 /** Fills the market exits that are due, at `price`. */
-export function fillDueExits(run: Run, price: number, at: Instant): void {
-  const { dueExits } = run;
+export function fillDueExits(run: Run, price: number, at: Instant, dueExits = run.dueExits): void {
   for (let index = 0; index < dueExits.count; index++) fillMarketExit(run, dueExits.at(index), price, true, at);
   dueExits.count = 0;
 }

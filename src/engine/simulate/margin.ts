@@ -5,7 +5,7 @@ import type { Run } from './run.ts';
 /**
  * Computes the used margin, the terms of equity and the liquidation price from the balance and the open positions;
  * called after every fill and funding. The sums start from 0 each time, so that the equity of a flat account is exactly
- * its balance (semantics §4.5).
+ * its balance (semantics §4.5). Other instruments of the account, of which a single run has none, add theirs.
  */
 export function updateMargin(run: Run): void {
   const { ledger, positions } = run;
@@ -16,17 +16,19 @@ export function updateMargin(run: Run): void {
     quantity += position.quantity;
     notional += position.quantity * position.entryPrice;
   }
-  ledger.usedMargin = notional / leverage;
+  ledger.usedMargin = notional / leverage + ledger.othersMargin;
   if (positions.length === 0) {
-    ledger.cashBase = ledger.balance;
+    ledger.cashBase = ledger.balance + ledger.othersUnrealized;
     ledger.netQuantity = 0;
     ledger.liquidation = -Infinity;
     return;
   }
   const { side } = positions[0];
   ledger.netQuantity = side * quantity;
-  ledger.cashBase = ledger.balance - side * notional;
-  ledger.liquidation = liquidationLevel(side, ledger.balance, quantity, notional, maintenanceMarginRate);
+  ledger.cashBase = ledger.balance + ledger.othersUnrealized - side * notional;
+  ledger.liquidation = ledger.isShared
+    ? -Infinity
+    : liquidationLevel(side, ledger.balance, quantity, notional, maintenanceMarginRate);
 }
 
 /**

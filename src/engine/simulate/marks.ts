@@ -2,6 +2,16 @@
 import type { Ledger } from './ledger.ts';
 import type { ResultReads } from './simulation.ts';
 
+/** The rows on which the equity of the account is marked: those of the one instrument, or the instants of an axis. */
+export interface MarkedRows {
+  /** ms UTC. */
+  readonly time: Float64Array;
+  /** The first that is marked. */
+  readonly start: number;
+  /** The place in `time` of each row of the instrument; null: they are the same. */
+  readonly instants: Int32Array | null;
+}
+
 export class Marks {
   /** One mark per row from `start` on. A row that is not read holds whatever was there before. */
   readonly equity: Float64Array;

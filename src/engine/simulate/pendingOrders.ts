@@ -27,26 +27,34 @@ export function fillPending(run: Run, order: EntryOrder, price: number, at: Inst
   const { positions } = run;
   const [sameFreed, otherFreed] = side > 0 ? [freed.long, freed.short] : [freed.short, freed.long];
   const isOpposed = otherFreed > 0 || (positions.length > 0 && positions[0].side !== side);
-  if (run.isOver) return cancelPending(run, order, 'max positions');
+  if (run.ledger.isOver) return cancelEntry(run, order, 'max positions');
   if (isOpposed) {
-    if (conflict === 'ignore') return cancelPending(run, order, 'in position');
+    if (conflict === 'ignore') return cancelEntry(run, order, 'in position');
     closeOpposite(run, side, price, orderRule.type !== 'limit', at);
     // The order has freed that side itself.
     if (side > 0) freed.short = 0;
     else freed.long = 0;
-    if (conflict === 'close') return cancelPending(run, order, 'conflict');
+    if (conflict === 'close') return cancelEntry(run, order, 'conflict');
   }
   const { maxConcurrentPositions } = run.input;
-  if (positions.length + sameFreed >= maxConcurrentPositions) {
-    return cancelPending(run, order, maxConcurrentPositions === 1 ? 'in position' : 'max positions');
+  const taken = positions.length + sameFreed;
+  if (taken >= maxConcurrentPositions) {
+    return cancelEntry(run, order, maxConcurrentPositions === 1 ? 'in position' : 'max positions');
   }
+  if (taken + run.ledger.othersOpen >= run.ledger.slots) return cancelEntry(run, order, 'max positions');
   const position = fillEntry(run, order, price, at);
   if (position !== null) enterRange(position, side * price);
   return position;
 }
 
-/** Logs the end of an order that does not open when its price is reached, and counts it where something blocks it. */
-function cancelPending(run: Run, order: EntryOrder, reason: 'in position' | 'max positions' | 'conflict'): null {
+/** `linked`: another order of its group cannot open. */
+type CancelReason = 'in position' | 'max positions' | 'conflict' | 'linked';
+
+/**
+ * Logs the end of an entry order that does not open when its price or its bar comes, and counts it where something
+ * blocks it.
+ */
+export function cancelEntry(run: Run, order: EntryOrder, reason: CancelReason): null {
   if (reason === 'in position') run.counts.blockedInPosition++;
   if (reason === 'max positions') run.counts.blockedMaxPositions++;
   logEntry(run, order, { status: 'cancelled', reason });
@@ -61,7 +69,7 @@ function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean
   for (const position of run.positions.slice()) {
     if (position.side === side) continue;
     leaveRange(position);
-    const id = run.nextOrderId++;
+    const id = run.ledger.nextOrderId++;
     const { quantity } = position;
     const { reason } = reversalExit;
     const order: ExitOrder = { id, signalRow: at.row, position, quantity, reason, rule: null };

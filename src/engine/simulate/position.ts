@@ -75,6 +75,8 @@ export interface Position {
 
   /** What is left once the orders of this close have filled; 0 when they close it wholly. */
   plannedQuantity: number;
+  /** Whether an exit of all that is left waits for the next bar, whatever the exit rules order until then. */
+  isLeaving: boolean;
   /** Indices of the exit rules whose partial exit was ordered: each fires once per position. */
   readonly exitsFired: number[];
   /** The memory of stateful exits, and of a stateful stop price; empty and null where there is none. */
@@ -120,6 +122,7 @@ export const blankPosition = (): Position => ({
   nextStep: -1,
   closedPercent: NaN,
   plannedQuantity: NaN,
+  isLeaving: false,
   exitsFired: [],
   exitMemories: [],
   stopMemory: null,
@@ -159,6 +162,7 @@ export function resetPosition(position: Position, id: number, side: 1 | -1, pric
   position.initialQuantity = quantity;
   position.quantity = quantity;
   position.plannedQuantity = quantity;
+  position.isLeaving = false;
   position.funding = 0;
   position.realizedPnl = 0;
   position.stopLoss = -Infinity;

@@ -5,7 +5,7 @@ import type { PriceBlocks } from '../bars/priceBlocks.ts';
 import type { BoundLevels } from './boundLevels.ts';
 import type { FeeSchedule } from './costs.ts';
 import type { Ledger } from './ledger.ts';
-import type { Marks } from './marks.ts';
+import type { MarkedRows, Marks } from './marks.ts';
 import type { Decision, Instant, ReusedInstant } from './instant.ts';
 import type { ClosingFill, DueExits, EntryFill, EntryOrder, ExitFill } from './orders.ts';
 import type { Position } from './position.ts';
@@ -35,6 +35,15 @@ export interface RecordedHistory {
    * position.
    */
   readonly view: 'entries' | null;
+}
+
+/** What the runs of a portfolio share: one account. */
+export interface Books {
+  readonly ledger: Ledger;
+  readonly fees: FeeSchedule;
+  readonly trades: TradeLog;
+  /** Equity at the instants of the axis from the first on. */
+  readonly equity: Float64Array;
 }
 
 /**
@@ -98,6 +107,7 @@ export interface Run {
 
   readonly marks: Marks | StreamedMarks;
   readonly equity: Float64Array;
+  readonly marked: MarkedRows;
   readonly inPosition: Uint32Array;
   readonly trades: TradeLog;
   readonly reads: ResultReads;
@@ -111,14 +121,10 @@ export interface Run {
   /** null: the general loop plays everything. */
   readonly playTrades: PlayTrades | null;
   readonly orders: OrderRecord[] | null;
-  nextOrderId: number;
-  nextPositionId: number;
   /** The first row inside which a position was open since the number of positions last rose from 0. */
   openSince: number;
   /** The row of the last full exit of any position; -Infinity before the first. */
   lastFullExitRow: number;
-  /** Equity was used up: no further trading. */
-  isOver: boolean;
 
   readonly counts: {
     /**

@@ -17,6 +17,21 @@ import { partialQuantity } from './sizing.ts';
  * Reads the close of `row`; orders go to the next open, or fill at this close under bar_close. True when any filled.
  */
 export function readClose(run: Run, row: number): boolean {
+  readExitSignals(run, row);
+  const rule = readEntries(run, row);
+  if (rule >= 0) enter(run, row, rule);
+  const { orderTiming } = run.input.config.execution;
+  if (run.dueExits.count === 0 && run.dueEntry === null) return false;
+  if (row === run.end - 1) expireDueOrders(run);
+  else if (orderTiming === 'bar_close') {
+    fillAtClose(run, row);
+    return true;
+  }
+  return false;
+}
+
+/** Records history over state at the close of `row`, moves stop prices, and orders the exits that it asks for. */
+export function readExitSignals(run: Run, row: number): void {
   for (const { node, memory, view } of run.history) {
     if (node.hasAccountHistory) node.recordAccount(row, run.state.forEntries(row), memory);
     if (node.hasPositionHistory && view === 'entries') node.recordPosition(row, run.state.forEntries(row), memory);
@@ -26,15 +41,13 @@ export function readClose(run: Run, row: number): boolean {
     readExits(run, row);
     readTimeStops(run, row);
   }
-  readEntries(run, row);
-  const { orderTiming } = run.input.config.execution;
-  if (run.dueExits.count === 0 && run.dueEntry === null) return false;
-  if (row === run.end - 1) expireDueOrders(run);
-  else if (orderTiming === 'bar_close') {
-    fillAtClose(run, row);
-    return true;
-  }
-  return false;
+}
+
+/** Acts on the entry rule that makes the one entry order of a close. */
+function enter(run: Run, row: number, rule: number): void {
+  if (reversesNow(run, rule)) orderReversal(run, row);
+  const order = prepareEntry(run, row, rule);
+  if (order !== null) placeEntry(run, order);
 }
 
 /** bar_close: the orders of a close fill at it, exits first. */
@@ -48,7 +61,7 @@ function fillAtClose(run: Run, row: number): void {
 }
 
 /** Orders of the last bar have no bar to fill on. */
-function expireDueOrders(run: Run): void {
+export function expireDueOrders(run: Run): void {
   for (let index = 0; index < run.dueExits.count; index++) {
     const { id, signalRow, position, quantity, reason, rule } = run.dueExits.at(index);
     const { exitOrderRole } = run.input.config.execution;
@@ -82,7 +95,7 @@ function isTrue(
 /** Exit rules by priority, then listing; each acts on what the ones before it leave (semantics §2.8). */
 function readExits(run: Run, row: number): void {
   for (const position of run.positions) {
-    position.plannedQuantity = position.quantity;
+    position.plannedQuantity = position.isLeaving ? 0 : position.quantity;
     if (run.watch.hasStatefulExits) updateExitMemories(run, row, position);
   }
   for (const { rule, index, size } of run.exits) {
@@ -132,24 +145,30 @@ function orderExit(
   rule: number | null,
 ): void {
   position.plannedQuantity = quantity >= position.plannedQuantity ? 0 : position.plannedQuantity - quantity;
-  run.dueExits.add(run.nextOrderId++, row, position, quantity, reason, rule);
+  run.dueExits.add(run.ledger.nextOrderId++, row, position, quantity, reason, rule);
 }
 
 /**
  * The first entry rule that is true and not blocked makes the close's one entry order; every true rule is counted
- * (semantics §2.2).
+ * (semantics §2.2). Returns its index; -1: there is none, or it only closes positions.
  */
-function readEntries(run: Run, row: number): void {
+export function readEntries(run: Run, row: number): number {
   const { entries, counts } = run;
   let isTaken = false;
+  let entering = -1;
   for (let rule = 0; rule < entries.length; rule++) {
     const { signal, cooldownBars } = entries[rule];
     if (!isTrue(run, signal, row, null, null)) continue;
     if (signal.kind === 'stateful') counts.statefulSignals[rule]++;
-    if (isTaken || run.isOver) continue;
+    if (isTaken || run.ledger.isOver) continue;
     if (cooldownBars > 0 && isCooling(run, row, cooldownBars)) counts.blockedCooldown++;
-    else isTaken = takeSignal(run, row, rule);
+    else {
+      const taken = takeSignal(run, row, rule);
+      isTaken = taken !== 'blocked';
+      if (taken === 'enters') entering = rule;
+    }
   }
+  return entering;
 }
 
 /**
@@ -161,24 +180,45 @@ function isCooling(run: Run, row: number, cooldownBars: number): boolean {
   return closesOne || row - run.lastFullExitRow < cooldownBars;
 }
 
-/** Acts on a true entry signal; false when slots or conflict block it. */
-function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
+/** What the orders of this close, and those that wait, leave open of one run: its side, 0 when nothing stays. */
+function stayingSideOf({ positions }: Run): number {
+  for (let at = positions.length - 1; at >= 0; at--) if (positions[at].plannedQuantity > 0) return positions[at].side;
+  return 0;
+}
+
+/** How many positions the orders of this close, and those that wait, leave open. */
+export function countStaying({ positions }: Run): number {
+  let staying = 0;
+  for (const { plannedQuantity } of positions) if (plannedQuantity > 0) staying++;
+  return staying;
+}
+
+/** Whether an entry closes or reverses what stays open. */
+const closesStaying = (run: Run, ruleIndex: number): boolean => {
+  const { side, conflict } = run.entries[ruleIndex];
+  return conflict !== 'ignore' && stayingSideOf(run) === -side;
+};
+
+/** Whether an entry order of this close takes a slot that no position or order of its instrument gives up for it. */
+export const needsSlot = (run: Run, ruleIndex: number): boolean =>
+  run.pending[ruleIndex] === null && !closesStaying(run, ruleIndex);
+
+/** Whether an entry order of this close is a market order that reverses what stays open. */
+export const reversesNow = (run: Run, ruleIndex: number): boolean =>
+  run.entries[ruleIndex].order.type === 'market' && closesStaying(run, ruleIndex);
+
+/** Acts on a true entry signal, unless it is blocked by slots or conflict. */
+function takeSignal(run: Run, row: number, ruleIndex: number): 'blocked' | 'closes' | 'enters' {
   const rule = run.entries[ruleIndex];
   const { maxConcurrentPositions } = run.input;
-  // What the exits of this close leave open.
-  let staying = 0;
-  let stayingSide = 0;
-  for (const position of run.positions) {
-    if (position.plannedQuantity === 0) continue;
-    staying++;
-    stayingSide = position.side;
-  }
+  const staying = countStaying(run);
+  const stayingSide = stayingSideOf(run);
   const isOpposed = staying > 0 && stayingSide !== rule.side;
   const closesOpposite = isOpposed && rule.conflict !== 'ignore';
   const isMarket = rule.order.type === 'market';
   if (closesOpposite && isMarket && rule.conflict === 'close') {
     orderReversal(run, row);
-    return true;
+    return 'closes';
   }
   // Pending orders hold slots too, except the one that this signal replaces.
   const waiting = run.pendingCount - (run.pending[ruleIndex] === null ? 0 : 1);
@@ -186,40 +226,46 @@ function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
   if (takenSlots >= maxConcurrentPositions) {
     if (maxConcurrentPositions === 1 && staying > 0) run.counts.blockedInPosition++;
     else run.counts.blockedMaxPositions++;
-    return false;
+    return 'blocked';
   }
   if (isOpposed && rule.conflict === 'ignore') {
     run.counts.blockedInPosition++;
-    return false;
+    return 'blocked';
   }
-  if (closesOpposite && isMarket) orderReversal(run, row);
-  placeEntry(run, row, ruleIndex);
-  return true;
+  return 'enters';
 }
 
 /** Orders the exit of every position that this close leaves open, for an entry of the other side. */
-function orderReversal(run: Run, row: number): void {
+export function orderReversal(run: Run, row: number): void {
   for (const position of run.positions) {
     const { plannedQuantity } = position;
     if (plannedQuantity > 0) orderExit(run, row, position, plannedQuantity, reversalExit.reason, null);
   }
 }
 
-function placeEntry(run: Run, row: number, ruleIndex: number): void {
+/** The entry order of a rule, with what it reads at the close of `row`; null when it is rejected for want of that. */
+export function prepareEntry(run: Run, row: number, ruleIndex: number): EntryOrder | null {
   const { order: orderRule } = run.entries[ruleIndex];
   const levels = readSignalLevels(run, row);
   const price = orderRule.type === 'market' ? NaN : readPrice(run, orderRule.price, row);
   const isMarket = orderRule.type === 'market';
   const order: EntryOrder = isMarket ? run.marketEntry : { ...run.marketEntry };
-  order.id = run.nextOrderId++;
   order.rule = ruleIndex;
   order.signalRow = row;
   order.price = price;
   order.lastRow = isMarket ? row + 1 : row + orderRule.expireBars;
   order.levels = levels ?? NO_LEVELS;
   const isPriced = isMarket || !Number.isNaN(price);
-  if (levels === null || !isPriced || !isSizable(run, order)) rejectEntry(run, order, 'LEVEL_MISSING');
-  else if (isMarket) run.dueEntry = order;
+  if (levels !== null && isPriced && isSizable(run, order)) return order;
+  order.id = run.ledger.nextOrderId++;
+  rejectEntry(run, order, 'LEVEL_MISSING');
+  return null;
+}
+
+/** Places a prepared order: a market order is due, another waits for its price. */
+export function placeEntry(run: Run, order: EntryOrder): void {
+  order.id = run.ledger.nextOrderId++;
+  if (run.entries[order.rule].order.type === 'market') run.dueEntry = order;
   else placePending(run, order);
 }
 

@@ -1,8 +1,8 @@
 // The fill loop: bar after bar through orders, levels and signals, skipping all bars in which nothing can happen.
 import { policyInForce, type AmbiguityFallback } from '../config.ts';
 import { endOfDataExit } from '../definitions/exitReasons/endOfDataExit.ts';
-import { hasBit } from '../kernels/bits.ts';
 import { playInsideBar, playOpen } from './bar.ts';
+import { isIdle, isRead, watchedCloses } from './closes.ts';
 import { exitFill, fillExit } from './fills.ts';
 import { equityAt } from './ledger.ts';
 import { nextFundingRow } from './funding.ts';
@@ -16,7 +16,7 @@ import { createRun } from './createRun.ts';
 import { atClose, type Run } from './run.ts';
 import { countSkippedSignals, readClose } from './signals.ts';
 import { TradeBudget } from './tradeBudget.ts';
-import { nextWatched, type WatchedCloses } from './watch.ts';
+import { nextWatched } from './watch.ts';
 
 /** How often a run checks whether it is cancelled, in rows (semantics §6.4). */
 const POLL_ROWS = 65_536;
@@ -75,7 +75,7 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback, budget
 }
 
 /** Whether no position can open any more and no signal needs to be counted. */
-const isFinished = (run: Run): boolean => run.isOver && isIdle(run) && !run.watch.hasStatefulEntries;
+const isFinished = (run: Run): boolean => run.ledger.isOver && isIdle(run) && !run.watch.hasStatefulEntries;
 
 /**
  * Plays rows from `from` to at least `until`, never past `limit`: a skip that starts before `until` may go beyond it.
@@ -113,10 +113,6 @@ const readsState = ({ entries, exits }: SimulationInput): boolean =>
   entries.some(
     ({ signal, order }) => signal.kind === 'stateful' || (order.type !== 'market' && order.price.kind === 'stateful'),
   ) || exits.some(({ when }) => when.kind === 'stateful');
-
-/** Whether nothing is open, due or pending, so that only an entry signal can change anything. */
-const isIdle = (run: Run): boolean =>
-  run.positions.length === 0 && run.pendingCount === 0 && run.dueEntry === null && run.dueExits.count === 0;
 
 /**
  * Goes on after the open of `row`: through every bar in which nothing can happen, up to the first one before `limit`
@@ -168,13 +164,6 @@ function endBar(run: Run, row: number): void {
   if (hasFilled) run.marks.at(row, equityAt(run.ledger, run.bars.close[row]));
 }
 
-/** Whether anything at this close can order something. */
-function isRead(run: Run, row: number): boolean {
-  if (run.pendingCount > 0 || run.input.risk.timeStop !== null) return true;
-  const { words } = watchedCloses(run);
-  return words === null || hasBit(words, row);
-}
-
 /** Reads the last close and closes at it what is still open (semantics §2.7). True when anything was. */
 function closeAtEnd(run: Run, row: number): boolean {
   readClose(run, row);
@@ -193,14 +182,6 @@ function skipFlat(run: Run, row: number): number {
   const next = nextWatched(run.watch.flat, row, run.end);
   run.marks.flat(row, Math.min(next + 1, run.end), run.ledger.balance);
   return next;
-}
-
-/** The closes that can order something in the situation the run is in. */
-function watchedCloses({ watch, positions, input }: Run): WatchedCloses {
-  if (positions.length === 0) return watch.flat;
-  const isLong = positions[0].side > 0;
-  if (positions.length >= input.maxConcurrentPositions) return isLong ? watch.longFull : watch.shortFull;
-  return isLong ? watch.longOpen : watch.shortOpen;
 }
 
 const hasFixedStop = ({ trailFrom, breakevenFrom }: Position): boolean =>

@@ -4,6 +4,7 @@ import { STATE_FIELDS } from '../language/grammar/ast.ts';
 import { equityAt, freeCash, type Ledger } from './ledger.ts';
 import type { Position } from './position.ts';
 import type { PositionStateField, StateField, StateView } from '../evaluate/tradingRules.ts';
+import type { MarkedRows } from './marks.ts';
 import type { SimulationInput } from './simulation.ts';
 
 /** The parts of a run that the state fields read. */
@@ -12,7 +13,9 @@ interface StateSource {
   readonly bars: Bars;
   readonly positions: readonly Position[];
   readonly ledger: Ledger;
+  /** At the closes of `marked`, from its start on. */
   readonly equity: Float64Array;
+  readonly marked: MarkedRows;
   /** The row of the last full exit of any position; -Infinity before the first. */
   readonly lastFullExitRow: number;
 }
@@ -52,11 +55,12 @@ const ACCOUNT_FIELDS: Record<Exclude<StateField, PositionStateField>, AccountFie
   position_bars_since_exit: (reader) =>
     reader.run.lastFullExitRow === -Infinity ? NaN : reader.row - reader.run.lastFullExitRow,
   position_average_price: (reader) => averagePrice(reader.run.positions),
-  open_positions_count: (reader) => reader.run.positions.length,
+  open_positions_count: (reader) => reader.run.positions.length + reader.run.ledger.othersOpen,
   instrument_positions_count: (reader) => reader.run.positions.length,
   account_balance: (reader) => reader.run.ledger.balance,
   account_equity: (reader) => reader.equity(),
-  account_gross_exposure: (reader) => Math.abs(reader.run.ledger.netQuantity) * reader.run.bars.close[reader.row],
+  account_gross_exposure: ({ run, row }) =>
+    Math.abs(run.ledger.netQuantity) * run.bars.close[row] + run.ledger.othersGross,
   account_used_margin: (reader) => reader.run.ledger.usedMargin,
   account_available_collateral: (reader) => freeCash(reader.run.ledger),
   account_margin_utilization: (reader) => (reader.run.ledger.usedMargin / reader.equity()) * 100,
@@ -107,13 +111,13 @@ export class StateReader implements StateView {
   lastExitPrice = NaN;
   #peak = NaN;
   #maxDrawdown = 0;
-  /** Rows before this one are in #peak and #maxDrawdown. */
+  /** Marks before this one are in #peak and #maxDrawdown. */
   #markedTo = 0;
 
   attach(run: StateSource): void {
     this.run = run;
     this.#peak = run.input.config.initialBalance;
-    this.#markedTo = run.input.start;
+    this.#markedTo = run.marked.start;
   }
 
   /** The view of an entry: the latest opened position that is still open. */
@@ -193,9 +197,9 @@ export class StateReader implements StateView {
 
   /** Takes in the closes since the last reading. Done only when a field is read, so that other bars cost nothing. */
   #markPast(): void {
-    const { equity, input } = this.run;
-    for (; this.#markedTo < this.row; this.#markedTo++) {
-      const marked = equity[this.#markedTo - input.start];
+    const { equity, marked: rows } = this.run;
+    for (const now = this.#instant(); this.#markedTo < now; this.#markedTo++) {
+      const marked = equity[this.#markedTo - rows.start];
       if (marked > this.#peak) this.#peak = marked;
       const drawdown = ((this.#peak - marked) / this.#peak) * 100;
       if (drawdown > this.#maxDrawdown) this.#maxDrawdown = drawdown;
@@ -204,10 +208,16 @@ export class StateReader implements StateView {
 
   /** The last mark of an earlier UTC day, the initial balance before the first. */
   equityBeforeToday(): number {
-    const { equity, input } = this.run;
+    const { equity, input, marked } = this.run;
     const today = this.#dayOf(this.row);
-    let row = this.row - 1;
-    while (row >= input.start && this.#dayOf(row) === today) row--;
-    return row < input.start ? input.config.initialBalance : equity[row - input.start];
+    let at = this.#instant() - 1;
+    while (at >= marked.start && Math.floor(marked.time[at] / DAY_MS) === today) at--;
+    return at < marked.start ? input.config.initialBalance : equity[at - marked.start];
+  }
+
+  /** The place of this row among the marks. */
+  #instant(): number {
+    const { instants } = this.run.marked;
+    return instants === null ? this.row : instants[this.row];
   }
 }

@@ -14,13 +14,33 @@ import { atGap, atOpen, countBar, type Run } from './run.ts';
 /** A bar with several positions or with pending orders, after the orders due at its open. */
 export function playTogether(run: Run, row: number): void {
   const base = barRange(run, row);
-  if (run.pendingCount === 0 && !run.positions.some((position) => isTouchedIn(run, position, base))) {
+  if (passLevelsTogether(run, base)) {
     recordAll(run.positions, base);
     return;
   }
+  passOrders(run, base);
+  playInsideTogether(run, base);
+}
+
+/**
+ * Fills the levels that the open of a bar has passed. Returns true when no order is pending and the bar touches no
+ * level, so that nothing happens in it.
+ */
+export function passLevelsTogether(run: Run, base: PriceRange): boolean {
+  const { row } = base;
+  if (run.pendingCount === 0 && !run.positions.some((position) => isTouchedIn(run, position, base))) return true;
   for (const position of run.positions) enterRange(position, position.side * base.bars.open[row]);
   fillPassedLevels(run, base, atGap(run, row));
-  fillPassedOrders(run, base, atGap(run, row), atOpen(run, row));
+  return false;
+}
+
+/** Fills the pending orders that the open of a bar has passed. */
+export const passOrders = (run: Run, base: PriceRange): void =>
+  fillPassedOrders(run, base, atGap(run, base.row), atOpen(run, base.row));
+
+/** What happens in a bar after its open. */
+export function playInsideTogether(run: Run, base: PriceRange): void {
+  const { row } = base;
   const orders = reachedOrders(run, base);
   if (orders.length > 0) playReached(run, base);
   else if (run.positions.length === 1) playInside(run, run.positions[0], row);
@@ -35,7 +55,8 @@ const isTouchedIn = (run: Run, position: Position, { bars, index }: PriceRange):
 const isDecidedIn = (run: Run, position: Position, range: PriceRange): boolean =>
   isDecided(run, position, pricesOf(range, position.side));
 
-function recordAll(positions: readonly Position[], { bars, index }: PriceRange): void {
+/** Records the extremes of a bar in which nothing happens. */
+export function recordAll(positions: readonly Position[], { bars, index }: PriceRange): void {
   for (const position of positions) {
     const { best, worst } = pricesAt(bars, index, position.side);
     recordExtremes(position, best, worst);

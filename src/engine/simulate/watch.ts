@@ -84,9 +84,10 @@ const isStateful = ({ signal }: EntryRule): boolean => signal.kind === 'stateful
 
 /** Whether any expression keeps history of state with the run instead of a position. */
 function recordsHistory({ entries, exits }: SimulationInput, levels: BoundLevels): boolean {
-  for (const { signal, order } of entries) {
+  for (const { signal, order, rank } of entries) {
     if (signal.kind === 'stateful' && keepsHistory(signal.condition)) return true;
     if (order.type !== 'market' && isRecorded(order.price)) return true;
+    if (rank !== undefined && isRecorded(rank)) return true;
   }
   for (const { when } of exits) if (when.kind === 'stateful' && when.condition.hasAccountHistory) return true;
   return levelSources(levels).some(isRecorded);

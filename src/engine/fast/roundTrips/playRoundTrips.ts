@@ -49,7 +49,7 @@ const MOST_ROWS = 4096;
  */
 export function playRoundTrips(run: Run, trips: RoundTrips, from: number, until: number, limit: number): number {
   let row = from;
-  while (row < until && !run.isOver) {
+  while (row < until && !run.ledger.isOver) {
     const after = playRoundTrip(run, trips, row, limit);
     if (after === row) return row;
     row = after;
@@ -99,14 +99,14 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   ledger.balance = openBalance + (gross - exitFee);
   ledger.cashBase = ledger.balance;
   ledger.netQuantity = 0;
-  if (!(ledger.balance > 0)) run.isOver = true;
+  if (!(ledger.balance > 0)) ledger.isOver = true;
 
   const isAtOpen = exit.ending !== END_OF_DATA && exit.rawPrice === run.bars.open[exit.row];
   setBits(run.inPosition, entryRow - run.input.start, exit.row - run.input.start + (isAtOpen ? 0 : 1));
   run.openSince = entryRow;
   run.lastFullExitRow = exit.row;
   run.counts.fillsByRule[0]++;
-  run.nextOrderId += 2;
+  ledger.nextOrderId += 2;
   const entrySlippage = Math.abs(entryPrice - entryFill.rawPrice) * quantity;
   const exitSlippage = Math.abs(exitPrice - exit.rawPrice) * quantity;
   run.slippageCost += entrySlippage;
@@ -118,7 +118,7 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   closing.exitFee = exitFee;
   closing.slippage = entrySlippage + exitSlippage;
   closing.pnl = gross - entryFee - exitFee + 0;
-  position.id = run.nextPositionId++;
+  position.id = ledger.nextPositionId++;
   writeExit(run, trips, at);
   if (exit.ending !== END_OF_DATA) return exit.row;
   run.marks.at(exit.row, ledger.balance);
