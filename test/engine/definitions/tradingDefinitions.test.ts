@@ -57,7 +57,7 @@ describe('a registry of trading definitions', () => {
 });
 
 describe('an exit reason', () => {
-  const loop = files('src/engine/simulate/*.ts').map((file) => readFileSync(join(ROOT, file), 'utf8'));
+  const loop = files('src/engine/simulate/**/*.ts').map((file) => readFileSync(join(ROOT, file), 'utf8'));
 
   it.each(definitionFiles.filter((file) => file.includes('/exitReasons/')))('is given by the loop: %s', (file) => {
     const name = basename(file, '.ts');

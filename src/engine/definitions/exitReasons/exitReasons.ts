@@ -2,6 +2,7 @@
 import { breakevenExit } from './breakevenExit.ts';
 import { endOfDataExit } from './endOfDataExit.ts';
 import type { ExitReasonDefinition } from './exitReason.ts';
+import { linkedExit } from './linkedExit.ts';
 import { liquidationExit } from './liquidationExit.ts';
 import { reversalExit } from './reversalExit.ts';
 import { signalExit } from './signalExit.ts';
@@ -20,6 +21,7 @@ const DEFINITIONS = [
   reversalExit,
   liquidationExit,
   endOfDataExit,
+  linkedExit,
 ] as const;
 export type ExitReason = (typeof DEFINITIONS)[number]['reason'];
 

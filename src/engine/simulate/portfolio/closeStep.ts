@@ -1,0 +1,114 @@
+// The closes of an instant: equity and the liquidation test, then exits of all instruments, then entries of all.
+import { endOfDataExit } from '../../definitions/exitReasons/endOfDataExit.ts';
+import { isRead } from '../closes.ts';
+import { exitFill, fillDueExits, fillExit } from '../fills.ts';
+import { expireEntry, expirePending, removePending } from '../orderLog.ts';
+import { atClose, type Run } from '../run.ts';
+import { countSkippedSignals, expireDueOrders, readEntries, readExitSignals } from '../signals.ts';
+import { decideEntries, expireEntryOf, type Signal } from './entries.ts';
+import { oldestFirst, testLiquidation } from './liquidation.ts';
+import { closeLinks } from './links.ts';
+import { isLastRow, type Member } from './member.ts';
+import type { Portfolio } from './portfolio.ts';
+import { fillTicket } from './tickets.ts';
+
+export function playCloses(portfolio: Portfolio, instant: number): void {
+  const { present, readers, input } = portfolio;
+  for (const member of present) member.mark = member.run.bars.close[member.row];
+  closeEnded(portfolio);
+  if (portfolio.isShared()) testLiquidation(portfolio, false);
+  for (const { run, row } of present) if (run.pendingCount > 0) expirePending(run, row);
+  closeLinks(portfolio.closedLinks, portfolio.ledger, instant);
+
+  findReaders(portfolio, instant);
+  const signals: Signal[] = [];
+  for (const member of readers) {
+    const rule = readMember(portfolio, member);
+    if (rule >= 0) signals.push({ member, rule });
+  }
+  const tickets = signals.length === 0 ? [] : decideEntries(portfolio, signals);
+  if (portfolio.config.execution.orderTiming === 'bar_close') {
+    fillExitsAtClose(portfolio);
+    for (const ticket of tickets) fillTicket(portfolio, ticket, instant, true);
+    closeLinks(portfolio.closedLinks, portfolio.ledger, instant);
+  } else for (const ticket of tickets) portfolio.addDue(ticket);
+  if (instant === input.end - 1) closeAtEnd(portfolio);
+}
+
+/** Closes at its last close what a member holds whose data ends early. */
+function closeEnded(portfolio: Portfolio): void {
+  const ended = portfolio.present.filter((member) => member.endsEarly && isLastRow(member, member.row));
+  if (ended.length > 0) closeAll(portfolio, ended);
+}
+
+/** Closes at their last closes what all members still hold (semantics §2.7). */
+function closeAtEnd(portfolio: Portfolio): void {
+  for (const member of portfolio.active) if (member.open > 0) member.row = member.run.end - 1;
+  closeAll(portfolio, portfolio.active);
+  for (const { run } of portfolio.active) expireAll(run);
+}
+
+function closeAll(portfolio: Portfolio, members: readonly Member[]): void {
+  const role = portfolio.config.execution.exitOrderRole;
+  for (const { member, position } of oldestFirst(members)) {
+    const { run, row, mark } = member;
+    portfolio.beginTurn(member);
+    fillExit(run, position, exitFill(run, endOfDataExit.reason, position.quantity, mark, role), atClose(run, row));
+    portfolio.endTurn(member);
+  }
+}
+
+function expireAll(run: Run): void {
+  for (const order of run.pending) {
+    if (order === null) continue;
+    removePending(run, order);
+    expireEntry(run, order);
+  }
+}
+
+/** Finds the members to read: active ones whose close can order something, and signals of the others. */
+function findReaders(portfolio: Portfolio, instant: number): void {
+  const { present, readers, calendar, members } = portfolio;
+  readers.length = 0;
+  let next = 0;
+  for (let at = calendar.firsts[instant]; at < calendar.firsts[instant + 1]; at++) {
+    const member = members[calendar.members[at]];
+    if (member.isActive) continue;
+    while (next < present.length && present[next].index < member.index) addPresent(readers, present[next++]);
+    member.row = calendar.rows[at];
+    member.mark = member.run.bars.close[member.row];
+    readers.push(member);
+  }
+  while (next < present.length) addPresent(readers, present[next++]);
+}
+
+function addPresent(readers: Member[], member: Member): void {
+  const { run, row } = member;
+  if (isLastRow(member, row) || isRead(run, row)) readers.push(member);
+  else if (run.positions.length >= run.input.maxConcurrentPositions) countSkippedSignals(run, row, row + 1);
+}
+
+/** Orders the exits of a close. Returns the entry rule that makes its one entry order; -1: none. */
+function readMember(portfolio: Portfolio, member: Member): number {
+  const { run, row } = member;
+  // State is that of the account at this close, and orders of this close change nothing of it.
+  if (run.readsState) portfolio.takeTurn(member);
+  readExitSignals(run, row);
+  const rule = readEntries(run, row);
+  if (!isLastRow(member, row)) return rule;
+  // Orders of the last bar have no bar to fill on, and take no slot from others.
+  if (rule >= 0) expireEntryOf(portfolio, { member, rule });
+  expireDueOrders(run);
+  expireAll(run);
+  return -1;
+}
+
+function fillExitsAtClose(portfolio: Portfolio): void {
+  for (const member of portfolio.readers) {
+    const { run, row } = member;
+    if (run.dueExits.count === 0) continue;
+    portfolio.beginTurn(member);
+    fillDueExits(run, member.mark, atClose(run, row));
+    portfolio.endTurn(member);
+  }
+}

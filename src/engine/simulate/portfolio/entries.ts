@@ -1,0 +1,160 @@
+// Entries of one close: what every instrument would order, and which of these orders the slots of the account and the
+// linked groups leave.
+import { readPrice } from '../levels.ts';
+import type { EntryOrder } from '../orders.ts';
+import { cancelEntry } from '../pendingOrders.ts';
+import { countStaying, needsSlot, orderReversal, placeEntry, prepareEntry, reversesNow } from '../signals.ts';
+import type { Link, Member } from './member.ts';
+import type { Portfolio, Ticket } from './portfolio.ts';
+
+/** The entry rule that makes the one entry order of a member at this close. */
+export interface Signal {
+  readonly member: Member;
+  readonly rule: number;
+}
+
+/** An entry order that is not placed yet. */
+interface Leg extends Signal {
+  readonly order: EntryOrder;
+  readonly needsSlot: boolean;
+  /** NaN: missing. */
+  readonly rank: number;
+}
+
+/** Orders that are placed together or not at all: one, or those of a linked group. */
+interface Unit {
+  readonly legs: readonly Leg[];
+  /** Slots that it needs. */
+  readonly slots: number;
+  /** The largest rank of its orders; NaN: missing. */
+  readonly rank: number;
+}
+
+/**
+ * Places the entry orders of a close, those of larger rank first.
+ * @param signals in the order of the list
+ * @returns the market orders among them
+ */
+export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]): Ticket[] {
+  const free = portfolio.ledger.slots - takenSlots(portfolio);
+  const units = unitsOf(portfolio, signals);
+  if (units.length > 1) units.sort(byRank);
+  const tickets: Ticket[] = [];
+  for (const { legs } of fitting(portfolio, units, free)) {
+    if (legs.length > 1) link(legs);
+    for (const leg of legs) place(portfolio, leg);
+    const market = legs.filter(({ member: { run } }) => run.dueEntry !== null).map(({ member }) => member);
+    if (market.length > 0) tickets.push(market);
+  }
+  return tickets;
+}
+
+/** Makes an order that cannot fill any more, so that it counts as expired. */
+export function expireEntryOf(portfolio: Portfolio, signal: Signal): void {
+  const leg = legOf(portfolio, signal, false);
+  if (leg !== null) place(portfolio, leg);
+}
+
+/** @param isLinked whether the order may still be dropped because those of other members are missing */
+function legOf(portfolio: Portfolio, { member, rule }: Signal, isLinked: boolean): Leg | null {
+  const { run, row } = member;
+  if (run.readsState) portfolio.takeTurn(member);
+  const takesSlot = needsSlot(run, rule);
+  // The other side stays closed even if the entry is then rejected (semantics §2.3).
+  if (!isLinked && reversesNow(run, rule)) orderReversal(run, row);
+  const order = prepareEntry(run, row, rule);
+  if (order === null) return null;
+  const { rank } = run.entries[rule];
+  return { member, rule, order, needsSlot: takesSlot, rank: rank === undefined ? NaN : readPrice(run, rank, row) };
+}
+
+function place(portfolio: Portfolio, { member, rule, order }: Leg): void {
+  const { run, row } = member;
+  if (reversesNow(run, rule)) orderReversal(run, row);
+  placeEntry(run, order);
+  portfolio.activate(member);
+}
+
+function unitsOf(portfolio: Portfolio, signals: readonly Signal[]): Unit[] {
+  const units: Unit[] = [];
+  const groups = new Map<readonly number[], Leg[]>();
+  for (const signal of signals) {
+    const group = portfolio.groupOf[signal.member.index];
+    const leg = legOf(portfolio, signal, group !== undefined);
+    if (leg === null) continue;
+    if (group === undefined) units.push(unitOf([leg]));
+    else if (groups.has(group)) groups.get(group)!.push(leg);
+    else groups.set(group, [leg]);
+  }
+  for (const [group, legs] of groups) {
+    if (legs.length === group.length) units.push(unitOf(legs));
+    else for (const leg of legs) dropLeg(portfolio, leg);
+  }
+  // A group stands where its first member does.
+  if (groups.size > 0) units.sort((a, b) => a.legs[0].member.index - b.legs[0].member.index);
+  return units;
+}
+
+function unitOf(legs: readonly Leg[]): Unit {
+  let slots = 0;
+  let largest = NaN;
+  for (const { needsSlot: takesSlot, rank } of legs) {
+    if (takesSlot) slots++;
+    if (Number.isNaN(largest) || rank > largest) largest = rank;
+  }
+  return { legs, slots, rank: largest };
+}
+
+/** Larger first; missing ones last; equal ones as they are. */
+function byRank({ rank: a }: Unit, { rank: b }: Unit): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return b - a;
+}
+
+/** The units that get the slots they need, in their order; the others are counted. */
+function fitting(portfolio: Portfolio, units: readonly Unit[], slots: number): readonly Unit[] {
+  let free = slots;
+  const taken: Unit[] = [];
+  const lost: Unit[] = [];
+  for (const unit of units) {
+    const fits = unit.slots === 0 || unit.slots <= free;
+    (fits ? taken : lost).push(unit);
+    if (fits) free -= unit.slots;
+  }
+  if (lost.length > 0) countLost(portfolio, taken, lost);
+  return taken;
+}
+
+/** Positions that stay open, pending orders, and market orders that wait for a bar of their instrument. */
+function takenSlots({ active }: Portfolio): number {
+  let taken = 0;
+  for (const { run } of active) taken += countStaying(run) + run.pendingCount + (run.dueEntry === null ? 0 : 1);
+  return taken;
+}
+
+/** Counts what lost, and how far it was from what got in. */
+function countLost(portfolio: Portfolio, taken: readonly Unit[], lost: readonly Unit[]): void {
+  const ranked = taken.filter(({ slots }) => slots > 0);
+  let orders = 0;
+  for (const { legs, rank } of lost) {
+    for (const { member } of legs) member.rankedOut++;
+    orders += legs.length;
+    if (!(portfolio.largestLost >= rank) && !Number.isNaN(rank)) portfolio.largestLost = rank;
+  }
+  portfolio.mostLostAtOnce = Math.max(portfolio.mostLostAtOnce, orders);
+  for (const { rank } of ranked)
+    if (!(portfolio.smallestTaken <= rank) && !Number.isNaN(rank)) portfolio.smallestTaken = rank;
+  const isUnranked = ({ legs }: Unit) => legs.some(({ member, rule }) => member.run.entries[rule].rank === undefined);
+  if (ranked.some(isUnranked) && lost.some(isUnranked)) portfolio.isUnranked = true;
+}
+
+function link(legs: readonly Leg[]): void {
+  const made: Link = { legs: legs.map(({ member }) => ({ member, signalRow: member.row })) };
+  for (const { member } of legs) member.links!.set(member.row, made);
+}
+
+/** Logs an order whose group has no order of another member. */
+function dropLeg({ ledger }: Portfolio, { member, order }: Leg): void {
+  order.id = ledger.nextOrderId++;
+  cancelEntry(member.run, order, 'linked');
+}

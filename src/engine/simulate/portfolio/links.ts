@@ -1,0 +1,38 @@
+// Linked instruments: what closes when one of them is closed.
+import { linkedExit } from '../../definitions/exitReasons/linkedExit.ts';
+import type { Ledger } from '../ledger.ts';
+import { TRADE, TRADE_WIDTH, type TradeLog } from '../tradeLog.ts';
+import type { Link, Member } from './member.ts';
+
+/** Adds to `closed` the links of which the trades from `first` on, of this member, have closed an entry. */
+export function noteClosings({ links, run }: Member, trades: TradeLog, first: number, closed: Set<Link>): void {
+  if (links === null) return;
+  for (let trade = first; trade < trades.length; trade++) {
+    const signalRow = trades.numbers[trade * TRADE_WIDTH + TRADE.entryDecisionRow];
+    const link = links.get(signalRow);
+    if (link === undefined || run.positions.some(({ entryDecisionRow }) => entryDecisionRow === signalRow)) continue;
+    closed.add(link);
+  }
+}
+
+/**
+ * Orders the exit of what is left of links of which an entry was closed. It fills at the first bar of its instrument
+ * after this instant; an exit that was ordered before keeps its reason.
+ */
+export function closeLinks(closed: Set<Link>, ledger: Ledger, instant: number): void {
+  if (closed.size === 0) return;
+  for (const { legs } of closed) {
+    for (const { member, signalRow } of legs) {
+      member.links!.delete(signalRow);
+      const row = member.instants[member.row] === instant ? member.row : member.row - 1;
+      for (const position of member.run.positions) {
+        if (position.entryDecisionRow !== signalRow || position.plannedQuantity === 0) continue;
+        const id = ledger.nextOrderId++;
+        member.linkedExits.add(id, row, position, position.quantity, linkedExit.reason, null);
+        position.plannedQuantity = 0;
+        position.isLeaving = true;
+      }
+    }
+  }
+  closed.clear();
+}

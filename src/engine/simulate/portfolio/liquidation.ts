@@ -1,0 +1,48 @@
+// Liquidation of an account that holds several instruments: everything is closed, oldest position first.
+import { liquidationExit } from '../../definitions/exitReasons/liquidationExit.ts';
+import { exitFill, fillExit } from '../fills.ts';
+import type { Instant } from '../instant.ts';
+import type { Position } from '../position.ts';
+import { atClose, atGap } from '../run.ts';
+import type { Member } from './member.ts';
+import type { Portfolio } from './portfolio.ts';
+
+/** Closes everything at the marks when equity is below the maintenance margin of all holdings (semantics §4.5). */
+export function testLiquidation(portfolio: Portfolio, isAtOpen: boolean): void {
+  const { activeBySymbol, active, present, config } = portfolio;
+  let gross = 0;
+  for (const { open, quantity, mark } of activeBySymbol) if (open > 0) gross += Math.abs(quantity) * mark;
+  if (gross === 0 || portfolio.equityAtMarks() >= gross * config.maintenanceMarginRate) return;
+  for (const each of oldestFirst(present)) {
+    portfolio.takeTurn(each.member);
+    liquidate(each.member, each.position, isAtOpen);
+    portfolio.endTurn(each.member);
+  }
+  // What is left has no bar at this instant.
+  for (const member of active) {
+    if (member.open === 0) continue;
+    member.isLiquidated = true;
+    for (const position of member.run.positions) {
+      position.isLeaving = true;
+      position.plannedQuantity = 0;
+    }
+  }
+}
+
+/** Closes all positions of a member, in its turn. */
+export function liquidateMember(member: Member, isAtOpen: boolean): void {
+  member.isLiquidated = false;
+  for (const position of member.run.positions.slice()) liquidate(member, position, isAtOpen);
+}
+
+function liquidate({ run, row, mark }: Member, position: Position, isAtOpen: boolean): void {
+  const at: Instant = isAtOpen ? atGap(run, row) : atClose(run, row);
+  const role = run.input.config.execution.riskOrderRole;
+  fillExit(run, position, exitFill(run, liquidationExit.reason, position.quantity, mark, role), at);
+}
+
+/** The open positions of these members, whatever their instruments. */
+export function oldestFirst(members: readonly Member[]): { readonly member: Member; readonly position: Position }[] {
+  const positions = members.flatMap((member) => member.run.positions.map((position) => ({ member, position })));
+  return positions.sort((a, b) => a.position.id - b.position.id);
+}

@@ -1,0 +1,79 @@
+// A member of a portfolio: one instrument, its run, and what it holds of the account.
+import { DueExits } from '../orders.ts';
+import type { Run } from '../run.ts';
+
+/** Entries that were taken together: each member, and the row of its signal. */
+export interface Link {
+  readonly legs: readonly { readonly member: Member; readonly signalRow: number }[];
+}
+
+export interface Member {
+  /** Its place in the list. */
+  readonly index: number;
+  /** Its place in the order of symbols, in which sums run. */
+  readonly symbolRank: number;
+  readonly run: Run;
+  /** The instant of each row. */
+  readonly instants: Int32Array;
+  /** Its data ends more than seven days before the run does. */
+  readonly endsEarly: boolean;
+  /** While it is active: the row that it plays next, or is playing. */
+  row: number;
+  /** Something is open, due or pending. */
+  isActive: boolean;
+
+  /** What it holds since its last fill: positions, Σ side × quantity, Σ side × entry notional, and margin. */
+  open: number;
+  quantity: number;
+  cost: number;
+  margin: number;
+  /** The price at which the account values what it holds: its open or close of this instant, else its last close. */
+  mark: number;
+  /** What it held after the opens of this instant, see `insideStep.ts`. */
+  readonly afterOpen: { open: number; margin: number; unrealized: number };
+  /** Its bar touches no level and no order is pending. */
+  isQuiet: boolean;
+  /** The account was liquidated at an instant at which it has no bar: it is closed at its next open. */
+  isLiquidated: boolean;
+
+  /** Exits of linked instruments, which fill at the next open after the ones that are due. */
+  readonly linkedExits: DueExits;
+  /** By the row of the signal, the entries that were taken together with those of other members; null: not linked. */
+  readonly links: Map<number, Link> | null;
+
+  rankedOut: number;
+  instantsHeld: number;
+  weightSum: number;
+  squaredWeightSum: number;
+  maxWeight: number;
+}
+
+export const newMember = (
+  fixed: Pick<Member, 'index' | 'symbolRank' | 'run' | 'instants' | 'endsEarly'>,
+  isLinked: boolean,
+): Member => ({
+  ...fixed,
+  row: 0,
+  isActive: false,
+  open: 0,
+  quantity: 0,
+  cost: 0,
+  margin: 0,
+  mark: NaN,
+  afterOpen: { open: 0, margin: 0, unrealized: 0 },
+  isQuiet: false,
+  isLiquidated: false,
+  linkedExits: new DueExits(),
+  links: isLinked ? new Map() : null,
+  rankedOut: 0,
+  instantsHeld: 0,
+  weightSum: 0,
+  squaredWeightSum: 0,
+  maxWeight: 0,
+});
+
+/** Unrealized profit at its mark, quote units. */
+export const unrealizedOf = ({ quantity, mark, cost }: Member): number => quantity * mark - cost;
+
+/** Whether the row is the last one of its data or of the run. */
+export const isLastRow = ({ run }: Member, row: number): boolean => row === run.end - 1;

@@ -1,0 +1,196 @@
+// The portfolio: everything one simulation of several instruments holds while it goes from instant to instant. The
+// instruments share one account, and take turns with it.
+import type { Instrument } from '../../bars/bars.ts';
+import { DAY_MS } from '../../bars/bars.ts';
+import type { AmbiguityFallback, ResolvedConfig } from '../../config.ts';
+import { wordCount } from '../../kernels/bits.ts';
+import { createFeeSchedule, type FeeSchedule } from '../costs.ts';
+import { createRun } from '../createRun.ts';
+import { createLedger, type Ledger } from '../ledger.ts';
+import { updateMargin } from '../margin.ts';
+import type { Books } from '../run.ts';
+import type { TradeBudget } from '../tradeBudget.ts';
+import { TradeLog } from '../tradeLog.ts';
+import { noteClosings } from './links.ts';
+import { newMember, unrealizedOf, type Link, type Member } from './member.ts';
+import type { PortfolioInput } from './portfolioSimulation.ts';
+import { SignalCalendar } from './signalCalendar.ts';
+
+/** An instrument whose data ends up to this long before the run does is closed with the others. */
+const SAME_END_MS = 7 * DAY_MS;
+
+/** Market entries that fill together or not at all: one, or those of a linked group. */
+export type Ticket = readonly Member[];
+
+export class Portfolio {
+  readonly input: PortfolioInput;
+  readonly config: ResolvedConfig;
+  readonly members: readonly Member[];
+  /** For each member, the linked group that it is in; undefined: none. */
+  readonly groupOf: readonly (readonly number[] | undefined)[];
+  readonly calendar: SignalCalendar;
+
+  readonly ledger: Ledger;
+  readonly fees: FeeSchedule;
+  readonly trades = new TradeLog();
+  /** The member of each trade. */
+  readonly tradeMembers: number[] = [];
+  /** Open positions of the account. */
+  openCount = 0;
+
+  /** The members with something open, due or pending: in the order of the list, and in that of the symbols. */
+  readonly active: Member[] = [];
+  readonly activeBySymbol: Member[] = [];
+  /** The active members that have a bar at this instant. */
+  readonly present: Member[] = [];
+  /** The members whose close is read at this instant, in the order of the list. */
+  readonly readers: Member[] = [];
+  /** The market entries that fill at an instant, in the order of decision, then rank. */
+  readonly dueEntries = new Map<number, Ticket[]>();
+  readonly closedLinks = new Set<Link>();
+
+  readonly equity: Float64Array;
+  readonly inPosition: Uint32Array;
+  readonly grossExposure: Float64Array;
+  readonly netExposure: Float64Array;
+  readonly openPositions: Uint16Array;
+  readonly weights: Float64Array | null;
+
+  mostLostAtOnce = 0;
+  largestLost = NaN;
+  smallestTaken = NaN;
+  isUnranked = false;
+
+  constructor(input: PortfolioInput, policy: AmbiguityFallback, budget: TradeBudget) {
+    const { instruments, axis, start, end, config, slots, linked, keepWeights } = input;
+    const count = Math.max(0, end - start);
+    this.input = input;
+    this.config = config;
+    this.groupOf = instruments.map((_, index) => linked.find((group) => group.includes(index)));
+    this.ledger = createLedger(config.initialBalance, slots ?? Infinity);
+    this.fees = createFeeSchedule(config.execution.feeModel);
+    this.trades.clear(true, budget);
+    this.equity = new Float64Array(count);
+    this.inPosition = new Uint32Array(wordCount(count));
+    this.grossExposure = new Float64Array(count);
+    this.netExposure = new Float64Array(count);
+    this.openPositions = new Uint16Array(count);
+    this.weights = keepWeights ? new Float64Array(count * instruments.length) : null;
+    const books: Books = { ledger: this.ledger, fees: this.fees, trades: this.trades, equity: this.equity };
+    const symbolRanks = symbolRanksOf(instruments.map(({ instrument }) => instrument));
+    const endsAt = end > 0 ? axis.time[end - 1] : NaN;
+    this.members = instruments.map((each, index) => {
+      const instants = axis.instants[index];
+      const marked = { time: axis.time, start, instants };
+      const run = createRun({ ...each, keepOrders: input.keepOrders }, policy, budget, { books, marked });
+      const endsEarly = each.end > each.start && endsAt - each.bars.time[each.end - 1] > SAME_END_MS;
+      const fixed = { index, symbolRank: symbolRanks[index], run, instants, endsEarly };
+      return newMember(fixed, this.groupOf[index] !== undefined);
+    });
+    this.calendar = new SignalCalendar(this.members, axis.time.length);
+  }
+
+  /** Gives a member its turn with the account for fills that need neither funds nor equity: those that close. */
+  beginTurn(member: Member): void {
+    this.ledger.othersOpen = this.openCount - member.open;
+  }
+
+  /** Gives a member its turn with the account: what it sees of the others is what they hold, at their marks. */
+  takeTurn(member: Member): void {
+    const { ledger } = this;
+    let unrealized = 0;
+    let gross = 0;
+    let margin = 0;
+    for (const other of this.activeBySymbol) {
+      if (other === member || other.open === 0) continue;
+      unrealized += unrealizedOf(other);
+      gross += Math.abs(other.quantity) * other.mark;
+      margin += other.margin;
+    }
+    ledger.othersUnrealized = unrealized;
+    ledger.othersGross = gross;
+    ledger.othersMargin = margin;
+    ledger.othersOpen = this.openCount - member.open;
+    updateMargin(member.run);
+  }
+
+  /** Ends a turn: takes in what the member has filled. True when it has filled anything. */
+  endTurn(member: Member): boolean {
+    const { trades, tradeMembers, ledger } = this;
+    const { positions, ledger: _, input } = member.run;
+    const first = tradeMembers.length;
+    if (trades.length === first && positions.length === member.open) return false;
+    for (let trade = first; trade < trades.length; trade++) tradeMembers.push(member.index);
+    let quantity = 0;
+    let notional = 0;
+    for (const position of positions) {
+      quantity += position.quantity;
+      notional += position.quantity * position.entryPrice;
+    }
+    const side = positions.length === 0 ? 0 : positions[0].side;
+    this.openCount += positions.length - member.open;
+    member.open = positions.length;
+    member.quantity = side * quantity;
+    member.cost = side * notional;
+    member.margin = notional / input.config.leverage;
+    if (this.openCount === 0 && !(ledger.balance > 0)) ledger.isOver = true;
+    noteClosings(member, trades, first, this.closedLinks);
+    return true;
+  }
+
+  /** Equity at the marks. The last holding comes in as that of a single run does, so that one alone gives its bits. */
+  equityAtMarks(): number {
+    let last: Member | null = null;
+    let others = 0;
+    for (const member of this.activeBySymbol) {
+      if (member.open === 0) continue;
+      if (last !== null) others += unrealizedOf(last);
+      last = member;
+    }
+    const { balance } = this.ledger;
+    return last === null ? balance : balance + others - last.cost + last.quantity * last.mark;
+  }
+
+  /** Whether positions or pending orders exist in more than one instrument. */
+  isShared(): boolean {
+    let holders = 0;
+    for (const { open, run } of this.active) if (open > 0 || run.pendingCount > 0) holders++;
+    return holders > 1;
+  }
+
+  /** Market entries fill at the first open of any of their instruments. */
+  addDue(ticket: Ticket): void {
+    let instant = Infinity;
+    for (const { instants, row } of ticket) instant = Math.min(instant, instants[row + 1]);
+    const due = this.dueEntries.get(instant);
+    if (due === undefined) this.dueEntries.set(instant, [ticket]);
+    else due.push(ticket);
+  }
+
+  activate(member: Member): void {
+    if (member.isActive) return;
+    member.isActive = true;
+    insert(this.active, member, ({ index }) => index);
+    insert(this.activeBySymbol, member, ({ symbolRank }) => symbolRank);
+  }
+
+  deactivate(member: Member): void {
+    member.isActive = false;
+    this.active.splice(this.active.indexOf(member), 1);
+    this.activeBySymbol.splice(this.activeBySymbol.indexOf(member), 1);
+  }
+}
+
+function insert(members: Member[], member: Member, keyOf: (each: Member) => number): void {
+  let at = members.length;
+  while (at > 0 && keyOf(members[at - 1]) > keyOf(member)) at--;
+  members.splice(at, 0, member);
+}
+
+function symbolRanksOf(instruments: readonly Instrument[]): number[] {
+  const order = instruments.map((_, index) => index);
+  order.sort((a, b) => (instruments[a].symbol < instruments[b].symbol ? -1 : 1));
+  const ranks: number[] = [];
+  order.forEach((index, rank) => (ranks[index] = rank));
+  return ranks;
+}

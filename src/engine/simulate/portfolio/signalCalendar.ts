@@ -1,0 +1,42 @@
+// The signal calendar: at which instants which members must be read while they hold nothing, found once per run.
+import { nextWatched } from '../watch.ts';
+import type { Member } from './member.ts';
+
+export class SignalCalendar {
+  /** By instant, the members in the order of the list and their rows; those of instant t begin at `firsts[t]`. */
+  readonly members: Uint16Array;
+  readonly rows: Int32Array;
+  readonly firsts: Int32Array;
+
+  constructor(members: readonly Member[], instants: number) {
+    const firsts = new Int32Array(instants + 1);
+    for (const member of members) eachSignal(member, (row) => firsts[member.instants[row] + 1]++);
+    for (let instant = 0; instant < instants; instant++) firsts[instant + 1] += firsts[instant];
+    const next = firsts.slice();
+    this.firsts = firsts;
+    this.members = new Uint16Array(firsts[instants]);
+    this.rows = new Int32Array(firsts[instants]);
+    for (const member of members) {
+      eachSignal(member, (row) => {
+        const at = next[member.instants[row]]++;
+        this.members[at] = member.index;
+        this.rows[at] = row;
+      });
+    }
+  }
+
+  /** The first instant from `instant` on at which a member must be read, at most `end`. */
+  next(instant: number, end: number): number {
+    const { firsts } = this;
+    let at = instant;
+    while (at < end && firsts[at] === firsts[at + 1]) at++;
+    return at;
+  }
+}
+
+function eachSignal({ run }: Member, visit: (row: number) => void): void {
+  const { flat } = run.watch;
+  const { start } = run.input;
+  for (let row = nextWatched(flat, start, run.end); row < run.end; row = nextWatched(flat, row + 1, run.end))
+    visit(row);
+}

@@ -1,0 +1,81 @@
+// Tickets: the fill of a market entry, or of the entries of a linked group, which fill together or not at all.
+import { costOf, feeTime, fillEntry, isCovered, openPosition, sizeEntry } from '../fills.ts';
+import { closedRow, type Instant } from '../instant.ts';
+import { freeCash } from '../ledger.ts';
+import { rejectEntry } from '../orderLog.ts';
+import type { EntryOrder } from '../orders.ts';
+import { cancelEntry } from '../pendingOrders.ts';
+import { atClose, atOpen } from '../run.ts';
+import type { RejectionReason } from '../simulation.ts';
+import type { Member } from './member.ts';
+import type { Portfolio, Ticket } from './portfolio.ts';
+
+/** Fills the due entries of a ticket at the marks of its members. */
+export function fillTicket(portfolio: Portfolio, ticket: Ticket, instant: number, isAtClose: boolean): void {
+  if (ticket.length > 1) fillTogether(portfolio, ticket, instant, isAtClose);
+  else fillAlone(portfolio, ticket[0], isAtClose);
+}
+
+function fillAlone(portfolio: Portfolio, member: Member, isAtClose: boolean): void {
+  const order = takeDue(member);
+  portfolio.takeTurn(member);
+  if (hasSlots(portfolio, 1)) fillEntry(member.run, order, member.mark, instantOf(member, isAtClose));
+  else cancelEntry(member.run, order, 'max positions');
+  portfolio.endTurn(member);
+}
+
+/** All sizes are those of the account before the first fill, and all are paid from it or none is. */
+function fillTogether(portfolio: Portfolio, ticket: Ticket, instant: number, isAtClose: boolean): void {
+  const { ledger, config } = portfolio;
+  const legs = ticket.map((member) => ({ member, order: takeDue(member) }));
+  if (!ticket.every(({ instants, row }) => instants[row] === instant)) {
+    for (const { member, order } of legs) cancelEntry(member.run, order, 'linked');
+    return;
+  }
+  if (!hasSlots(portfolio, legs.length)) {
+    for (const { member, order } of legs) cancelEntry(member.run, order, 'max positions');
+    return;
+  }
+  let cost = 0;
+  let isRejected = false;
+  const rejections: (RejectionReason | null)[] = [];
+  for (const { member, order } of legs) {
+    const { run } = member;
+    portfolio.takeTurn(member);
+    const at = instantOf(member, isAtClose);
+    const rejection = sizeEntry(run, order, member.mark, closedRow(at), feeTime(run, at));
+    rejections.push(rejection);
+    isRejected ||= rejection !== null;
+    cost += costOf(run.entryFill, config.leverage);
+  }
+  if (!isRejected && !isCovered(cost, freeCash(ledger))) {
+    rejections.fill('INSUFFICIENT_BALANCE');
+    isRejected = true;
+  }
+  if (isRejected) {
+    legs.forEach(({ member, order }, leg) => rejectLeg(member, order, rejections[leg]));
+    return;
+  }
+  for (const { member, order } of legs) {
+    portfolio.takeTurn(member);
+    openPosition(member.run, order, instantOf(member, isAtClose));
+    portfolio.endTurn(member);
+  }
+}
+
+function rejectLeg({ run }: Member, order: EntryOrder, rejection: RejectionReason | null): void {
+  if (rejection === null) cancelEntry(run, order, 'linked');
+  else rejectEntry(run, order, rejection);
+}
+
+function takeDue({ run }: Member): EntryOrder {
+  const order = run.dueEntry!;
+  run.dueEntry = null;
+  return order;
+}
+
+/** Whether the account has slots for more positions: what a waiting exit will close still holds its slot. */
+const hasSlots = ({ ledger, openCount }: Portfolio, wanted: number): boolean => openCount + wanted <= ledger.slots;
+
+const instantOf = ({ run, row }: Member, isAtClose: boolean): Instant =>
+  isAtClose ? atClose(run, row) : atOpen(run, row);
