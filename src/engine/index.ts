@@ -27,6 +27,7 @@ export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patter
 // Definitions
 export { SLIPPAGE_KINDS } from './definitions/slippage/slippageKinds.ts';
 export { DISTANCE_LEVELS, STOP_LEVELS, TRIGGER_LEVELS } from './definitions/levels/levelModes.ts';
+export { WEIGHT_MODES } from './definitions/weights/weightModes.ts';
 export { EXIT_SIZES } from './definitions/sizing/exitSizes.ts';
 export { SIZING_MODES } from './definitions/sizing/sizingModes.ts';
 

@@ -19,7 +19,7 @@ const MARKET: readonly ExitReason[] = ['signal', 'time_stop'];
 
 function withCooldown(ast: StrategyAst, seed: number): StrategyAst {
   const dice = diceOf(seed);
-  const entry = [ast.strategy.entry].flat().map((rule) => ({ ...rule, cooldownBars: dice.whole(1, 6) }));
+  const entry = [ast.strategy.entry!].flat().map((rule) => ({ ...rule, cooldownBars: dice.whole(1, 6) }));
   return { ...ast, strategy: { ...ast.strategy, entry } };
 }
 
@@ -35,7 +35,7 @@ describe('a cooldown', { timeout: 600_000 }, () => {
     for (let seed = 1; seed <= scaled(SCENARIOS); seed++) {
       const { market, ast, settings, config } = scenarioOf(seed);
       const strategyAst = withCooldown(ast, seed);
-      const cooldowns = [strategyAst.strategy.entry].flat().map(({ cooldownBars }) => cooldownBars as number);
+      const cooldowns = [strategyAst.strategy.entry!].flat().map(({ cooldownBars }) => cooldownBars as number);
       const run = simulateTask({ id: 'law', strategyAst, settings, config, strategyHash: '' }, market, null, true);
       if (!run.ok) throw new Error(run.error.message);
       const isNextOpen = config.execution!.orderTiming === 'next_open';

@@ -208,7 +208,7 @@ function isFilledInside(order: OrderRecord, { market }: Scenario): boolean {
 
 function reverses({ rule }: OrderRecord, { ast }: Scenario): boolean {
   const index = Number(rule.split('/').at(-1));
-  return [ast.strategy.entry].flat()[index].conflict === 'reverse';
+  return [ast.strategy.entry!].flat()[index].conflict === 'reverse';
 }
 
 /** Held when the inside of the row begins, and not closed by an order of that row. */

@@ -66,7 +66,7 @@ describe('the language, on generated strategies,', () => {
         renamed.strategy.label = 'another';
         expect(strategyHash(renamed, {})).toBe(strategyHash(ast, {}));
         const changed = structuredClone(ast);
-        const entry = [changed.strategy.entry].flat()[0];
+        const entry = [changed.strategy.entry!].flat()[0];
         entry.cooldownBars = Number(entry.cooldownBars ?? 0) + 1;
         expect(strategyHash(changed, {})).not.toBe(strategyHash(ast, {}));
         expect(strategyHash(ast, { warmupPeriod: 7 })).not.toBe(strategyHash(ast, {}));

@@ -1,5 +1,12 @@
 // Strategy members: one line for each member of a strategy, by its path, for authors.
-import { DISTANCE_LEVELS, EXIT_SIZES, SIZING_MODES, STOP_LEVELS, TRIGGER_LEVELS } from '../../engine/index.ts';
+import {
+  DISTANCE_LEVELS,
+  EXIT_SIZES,
+  SIZING_MODES,
+  STOP_LEVELS,
+  TRIGGER_LEVELS,
+  WEIGHT_MODES,
+} from '../../engine/index.ts';
 
 /** Paths as in capabilities; `<mode>` marks what only one variant has. */
 export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
@@ -45,6 +52,20 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.exits[].reason': 'A label; it changes nothing.',
   'strategy.exits[].action': 'Default: all of the position.',
   ...variantTexts('strategy.exits[].action', EXIT_SIZES),
+  'strategy.allocation':
+    'In place of `entry` and `exits`: what to hold of `config.instruments`, with market orders at each next open.',
+  'strategy.allocation.when': 'When to rebalance; the same for all instruments.',
+  ...legTexts('long', 'top', 'largest'),
+  ...legTexts('short', 'bottom', 'smallest'),
+  'strategy.allocation.weights': 'Default `equal`.',
+  ...variantTexts(
+    'strategy.allocation.weights',
+    WEIGHT_MODES.flatMap(({ mode, reads, text }) => (reads === null ? [] : [{ mode, texts: { [reads]: text } }])),
+  ),
+  'strategy.allocation.weights.maxPercent': 'The largest weight; the excess goes to the others.',
+  'strategy.allocation.weights.grossPercent': 'Percent of equity to share out: a number or a value. Default 100.',
+  'strategy.allocation.fallback': 'The symbol that takes empty places; absent: cash.',
+  'strategy.allocation.bandPercent': 'Trades only if a weight is off by more than this.',
   'strategy.risk':
     'Levels live from the fill on. Of stop, break-even and trailing stop the tightest is in force; it never moves ' +
     'back.',
@@ -70,6 +91,19 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.risk.breakeven.offsetPercent': 'Percent beyond the entry price, for instance to cover costs.',
   'strategy.risk.timeStop.maxBars': 'Bars after which the position is closed at the market.',
 };
+
+/** The lines of a leg of an allocation. */
+function legTexts(side: string, count: string, extreme: string): Record<string, string> {
+  const path = `strategy.allocation.${side}`;
+  return {
+    [`${path}.by`]: `The ${extreme} are held.`,
+    [`${path}.${count}`]: 'How many; absent: all.',
+    [`${path}.${count}Percent`]: 'How many, in percent of all; at least 1.',
+    [`${path}.where`]: 'Asked before ranking.',
+    [`${path}.require`]: 'Asked after ranking: a place that fails it stays empty.',
+    [`${path}.keepWithin`]: 'A holding stays while it ranks within so many.',
+  };
+}
 
 type Texts = Readonly<Record<string, string>>;
 

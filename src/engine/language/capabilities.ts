@@ -7,6 +7,7 @@ import { PATTERNS } from '../patterns/patternRegistry.ts';
 import { AMBIGUITY_RESOLUTIONS, FALLBACK_CHOICES, ORDER_ROLES, ORDER_TIMINGS } from '../config.ts';
 import { EXIT_SIZES } from '../definitions/sizing/exitSizes.ts';
 import { SIZING_MODES } from '../definitions/sizing/sizingModes.ts';
+import { WEIGHT_MODES } from '../definitions/weights/weightModes.ts';
 import { SLIPPAGE_KINDS } from '../definitions/slippage/slippageKinds.ts';
 import { seriesInputsOf } from '../indicators/arguments.ts';
 import { NAMES } from '../definitions/expressionMembers.ts';
@@ -209,6 +210,7 @@ const CAPABILITIES = {
     conflicts: words.CONFLICT_POLICIES,
     stateConflictPolicies: words.STATE_CONFLICT_POLICIES,
     orderTypes: words.ORDER_TYPES,
+    weightModes: WEIGHT_MODES.map(({ mode }) => mode),
     entrySizingModes: SIZING_MODES.map(({ mode }) => mode),
     exitSizingModes: EXIT_SIZES.map(({ mode }) => mode),
     paramTypes: words.PARAM_TYPES,

@@ -31,6 +31,8 @@ export interface FieldCapability {
   readonly items?: readonly FieldCapability[];
   /** For objects of several kinds: the fields of each. */
   readonly variants?: Readonly<Record<string, readonly FieldCapability[]>>;
+  /** The member that may stand in its place. */
+  readonly requiredUnless?: string;
   /** The values of other members with which it is required. */
   readonly requiredWhen?: Readonly<Record<string, readonly string[]>>;
   /** The place of a reference (graph) or an expression (AST). */
@@ -45,10 +47,11 @@ export function fieldsOf(shape: ObjectShape): FieldCapability[] {
 }
 
 /** What capabilities say of one field. */
-export function fieldOf({ name, shape, isRequired, default: byDefault }: Field): FieldCapability {
+export function fieldOf({ name, shape, isRequired, unless, default: byDefault }: Field): FieldCapability {
   return {
     name,
     required: isRequired,
+    ...(unless === undefined ? {} : { requiredUnless: unless }),
     ...capabilityOf(shape),
     ...(byDefault === undefined ? {} : { default: byDefault }),
     ...MEMBER_NOTES[name],

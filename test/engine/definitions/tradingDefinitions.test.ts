@@ -6,6 +6,7 @@ import { EXIT_REASONS, exitReasonOf } from '../../../src/engine/definitions/exit
 import { LEVEL_MODES } from '../../../src/engine/definitions/levels/levelModes.ts';
 import { EXIT_SIZES } from '../../../src/engine/definitions/sizing/exitSizes.ts';
 import { SIZING_MODES } from '../../../src/engine/definitions/sizing/sizingModes.ts';
+import { WEIGHT_MODES } from '../../../src/engine/definitions/weights/weightModes.ts';
 import { SLIPPAGE_KINDS } from '../../../src/engine/definitions/slippage/slippageKinds.ts';
 
 const DEFINITIONS = 'src/engine/definitions';
@@ -14,11 +15,12 @@ const REGISTRIES: Readonly<Record<string, readonly object[]>> = {
   levels: LEVEL_MODES,
   sizing: [...SIZING_MODES, ...EXIT_SIZES],
   slippage: SLIPPAGE_KINDS,
+  weights: WEIGHT_MODES,
 };
 /** Files that define no member of a registry: what a definition is, and the lists. */
 const FRAMES: ReadonlySet<string> = new Set([
   'exitReason.ts', 'exitReasons.ts', 'exitSize.ts', 'exitSizes.ts', 'levelMode.ts', 'levelModes.ts', 'sizingMode.ts',
-  'sizingModes.ts', 'slippageKind.ts', 'slippageKinds.ts',
+  'sizingModes.ts', 'slippageKind.ts', 'slippageKinds.ts', 'weightMode.ts', 'weightModes.ts',
 ]); // prettier-ignore
 
 const files = (pattern: string): string[] =>
@@ -47,6 +49,7 @@ describe('a registry of trading definitions', () => {
     ['sizing modes', SIZING_MODES.map(({ mode }) => mode)],
     ['exit sizes', EXIT_SIZES.map(({ mode }) => mode)],
     ['level modes', LEVEL_MODES.map(({ mode }) => mode)],
+    ['weight modes', WEIGHT_MODES.map(({ mode }) => mode)],
     ['slippage kinds', SLIPPAGE_KINDS.map(({ kind }) => kind)],
   ])('gives %s different names', (_, names) => expect(new Set(names).size).toBe(names.length));
 

@@ -10,12 +10,14 @@ import { pointerTo } from '../../../src/engine/language/pointer.ts';
 import {
   all,
   any,
+  astOf,
   compare,
   constant,
   cross,
   graph,
   indicator,
   market,
+  sma,
   strategy,
   type Json,
 } from '../../support/builders.ts';
@@ -44,6 +46,16 @@ const named = (body: Json, path: string): Set<string> => new Set(`${JSON.stringi
 const TRIGGER = '/strategyAst/strategy/entry/trigger';
 const rsi = indicator('rsi', { length: 14 });
 const long = (sizing: object): Json => ({ side: 'long', sizing });
+
+const allocation = (more: object): Json => ({
+  kind: 'allocation',
+  when: compare(market(), 'gt', sma(20)),
+  long: { by: indicator('roc', { length: 252 }), top: 3 },
+  ...more,
+});
+const allocated = (more: object, sections: object = {}): Json =>
+  ast(astOf({ allocation: allocation(more), ...sections }));
+const ALLOCATION = '/strategyAst/strategy/allocation';
 
 /** Exactly one thing is wrong in each body, and no other code may be reported. */
 const CASES: Case[] = [
@@ -124,6 +136,37 @@ const CASES: Case[] = [
   { code: 'RISK_INVALID', path: '/strategyAst/strategy/risk/trailingStop', body: inAst((s) => (s.risk = { trailingStop: { activateAfterPercent: 1 } })) },
   { code: 'RISK_INVALID', path: '/strategyAst/strategy/risk/takeProfits', body: inAst((s) => (s.risk = { takeProfits: Array.from({ length: 11 }, (_, i) => ({ triggerPercent: i + 1, closePercent: 1 })) })) },
   { code: 'TP_CLOSE_OVER_100', path: '/strategyAst/strategy/risk/takeProfits', body: inAst((s) => (s.risk = { takeProfits: [{ triggerPercent: 2, closePercent: 60 }, { triggerPercent: 4, closePercent: 60 }] })) },
+  { code: 'ALLOCATION_INVALID', path: ALLOCATION, body: allocated({}, { exits: [{ kind: 'exit', when: compare(rsi, 'gt', 70) }] }) },
+  { code: 'ALLOCATION_INVALID', path: ALLOCATION, body: inAst((s) => (s.allocation = allocation({}))) },
+  { code: 'MISSING_FIELD', path: `${ALLOCATION}/long`, body: allocated({ long: undefined }) },
+  { code: 'MISSING_FIELD', path: `${ALLOCATION}/long/by`, body: allocated({ long: { top: 3 } }) },
+  { code: 'MISSING_FIELD', path: `${ALLOCATION}/short/by`, body: allocated({ short: { bottomPercent: 20 } }) },
+  { code: 'MISSING_FIELD', path: `${ALLOCATION}/when`, body: allocated({ when: undefined }) },
+  { code: 'MISSING_FIELD', path: `${ALLOCATION}/weights/by`, body: allocated({ weights: { mode: 'inverse' } }) },
+  { code: 'MISSING_FIELD', path: `${ALLOCATION}/weights/values`, body: allocated({ weights: { mode: 'fixed' } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/weights/values`, body: allocated({ weights: { mode: 'fixed', values: {} } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/weights/values/SPY`, body: allocated({ weights: { mode: 'fixed', values: { SPY: -60 } } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/weights/mode`, body: allocated({ weights: { mode: 'invers', by: rsi } }), isRepaired: true },
+  { code: 'UNKNOWN_FIELD', path: `${ALLOCATION}/weights/by`, body: allocated({ weights: { mode: 'equal', by: rsi } }) },
+  { code: 'UNKNOWN_FIELD', path: `${ALLOCATION}/weights/values`, body: allocated({ weights: { mode: 'proportional', by: rsi, values: { SPY: 60 } } }) },
+  { code: 'UNKNOWN_FIELD', path: `${ALLOCATION}/long/bottom`, body: allocated({ long: { by: rsi, bottom: 3 } }) },
+  { code: 'UNKNOWN_FIELD', path: `${ALLOCATION}/short/top`, body: allocated({ short: { by: rsi, top: 3 } }) },
+  { code: 'UNKNOWN_FIELD', path: `${ALLOCATION}/short/topPercent`, body: allocated({ short: { by: rsi, topPercent: 20 } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/long/topPercent`, body: allocated({ long: { by: rsi, top: 3, topPercent: 20 } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/long/top`, body: allocated({ long: { by: rsi, top: 0 } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/long/keepWithin`, body: allocated({ long: { by: rsi, top: 3, keepWithin: 2 } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/long/keepWithin`, body: allocated({ long: { by: rsi, keepWithin: 2 } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/long/keepWithin`, body: allocated({ long: { by: rsi, top: { param: 'n' }, keepWithin: 2 } }, { params: [{ name: 'n', type: 'int', default: 3 }] }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/weights/grossPercent`, body: allocated({ weights: { mode: 'equal', grossPercent: -1 } }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/bandPercent`, body: allocated({ bandPercent: 101 }) },
+  { code: 'ALLOCATION_INVALID', path: `${ALLOCATION}/long/require/left/field`, body: allocated({ long: { require: compare({ kind: 'state', field: 'position_size' }, 'gt', 1) } }) },
+  { code: 'ALLOCATION_INVALID', path: '/strategyAst/strategy/risk/takeProfits', body: allocated({}, { risk: { takeProfits: [{ triggerPercent: 4, closePercent: 50 }] } }) },
+  { code: 'ALLOCATION_INVALID', path: '/strategyAst/strategy/risk/breakeven', body: allocated({}, { risk: { breakeven: { activateAfterPercent: 2 } } }) },
+  { code: 'FRACTION_FOR_PERCENT', path: `${ALLOCATION}/weights/values/SPY`, body: allocated({ weights: { mode: 'fixed', values: { SPY: 0.6, BND: 40 } } }) },
+  { code: 'FRACTION_FOR_PERCENT', path: `${ALLOCATION}/weights/maxPercent`, body: allocated({ weights: { mode: 'equal', maxPercent: 0.4 } }) },
+  { code: 'FRACTION_FOR_PERCENT', path: `${ALLOCATION}/bandPercent`, body: allocated({ bandPercent: 0.05 }) },
+  { code: 'FRACTION_FOR_PERCENT', path: `${ALLOCATION}/long/topPercent`, body: allocated({ long: { by: rsi, topPercent: 0.2 } }) },
+  { code: 'TIER_LIMIT_CONDITIONS', path: ALLOCATION, body: allocated({ long: { where: all(compare(rsi, 'lt', 70), compare(rsi, 'gt', 30)) } }), context: { limits: { entryConditions: 2, exitConditions: 9, exits: 9, nodes: 99, depth: 9 } } },
   { code: 'PARAM_UNDEFINED', path: `${TRIGGER}/right/value`, body: triggered(compare(rsi, 'lt', { kind: 'const', value: { param: 'levl' } }), { params: [{ name: 'level', type: 'float', default: 30 }] }), isRepaired: true },
   { code: 'PARAM_UNDEFINED', path: `${TRIGGER}/right/name`, body: triggered(compare(rsi, 'lt', { kind: 'param', name: 'level' })) },
   { code: 'PARAM_UNDEFINED', path: `${TRIGGER}/left/args/length`, body: triggered(compare(indicator('rsi', { length: { param: 'n' } }), 'lt', 30)) },

@@ -32,7 +32,7 @@ const MAX_OVERRIDDEN = 8;
 
 /** The forms of one strategy that were planned, and what decides between them. */
 interface StrategyForms {
-  /** False when its texts contain the characters that mark slots. */
+  /** False when its texts contain the characters that mark slots, and for allocations, which have no template. */
   readonly canHaveSlots: boolean;
   /** The instruments that it names: where the run's own is one of them, plans have another form. */
   readonly symbols: ReadonlySet<string>;
@@ -137,7 +137,7 @@ export class PlanCache {
     let forms = this.#strategies.get(ast);
     if (forms === undefined) {
       forms = {
-        canHaveSlots: !hasSlots(JSON.stringify(ast)),
+        canHaveSlots: ast.strategy.allocation === undefined && !hasSlots(JSON.stringify(ast)),
         symbols: namedSymbols(ast),
         needed: new Set(stringParams(ast)),
         templates: new Map(),

@@ -2,12 +2,14 @@
 import type { StrategyAst } from '../grammar/ast.ts';
 import { AST_SHAPE, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { Canonicalizer } from './canonicalizer.ts';
+import { rulesOf } from '../grammar/visit.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
 const STRATEGY_SHAPE = AST_SHAPE.fields.get('strategy')!.shape as ObjectShape;
 const SECTION_SHAPES = {
   entry: (STRATEGY_SHAPE.fields.get('entry')!.shape as Shape & { type: 'either' }).options[0],
   exit: STRATEGY_SHAPE.fields.get('exit')!.shape,
+  allocation: STRATEGY_SHAPE.fields.get('allocation')!.shape,
   risk: STRATEGY_SHAPE.fields.get('risk')!.shape,
   params: STRATEGY_SHAPE.fields.get('params')!.shape,
   defaults: STRATEGY_SHAPE.fields.get('defaults')!.shape,
@@ -16,16 +18,18 @@ const SECTION_SHAPES = {
 export interface CanonicalSections {
   readonly entry: readonly Members[];
   readonly exits: readonly Members[];
+  /** In place of entries and exits. */
+  readonly allocation: Members | null;
   readonly risk: Members;
 }
 
 /** The sections rewritten: entries as a list, `exit` after `exits`, and risk. */
 export function canonicalSections(ast: StrategyAst, canonicalizer: Canonicalizer): CanonicalSections {
-  const { entry, exits, exit, risk } = ast.strategy;
-  const allExits = [...(exits ?? []), ...(exit === undefined ? [] : [exit])];
+  const { entries, exits, allocation, risk } = rulesOf(ast);
   return {
-    entry: [entry].flat().map((one) => canonicalizer.section(SECTION_SHAPES.entry, one)),
-    exits: allExits.map((one) => canonicalizer.section(SECTION_SHAPES.exit, one)),
+    entry: entries.map((one) => canonicalizer.section(SECTION_SHAPES.entry, one)),
+    exits: exits.map((one) => canonicalizer.section(SECTION_SHAPES.exit, one)),
+    allocation: allocation === undefined ? null : canonicalizer.section(SECTION_SHAPES.allocation, allocation),
     risk: canonicalizer.section(SECTION_SHAPES.risk, risk ?? {}),
   };
 }
@@ -45,6 +49,7 @@ export function canonicalize(ast: StrategyAst, sources?: Map<object, object>): S
     ...(sources && { sources }),
   });
   const section = (shape: Shape, value: unknown) => canonicalizer.section(shape, value);
+  const { allocation, risk, ...rules } = canonicalSections(ast, canonicalizer);
   return {
     protocol: 'svc.strategy',
     version: 1,
@@ -54,7 +59,8 @@ export function canonicalize(ast: StrategyAst, sources?: Map<object, object>): S
       ...(params === undefined || params.length === 0
         ? {}
         : { params: params.map((param) => section((SECTION_SHAPES.params as Shape & { type: 'array' }).item, param)) }),
-      ...canonicalSections(ast, canonicalizer),
+      ...(allocation === null ? rules : { allocation }),
+      risk,
     },
   } as unknown as StrategyAst;
 }

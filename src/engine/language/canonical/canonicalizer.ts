@@ -5,7 +5,15 @@ import { NAMES } from '../../definitions/expressionMembers.ts';
 import type { IssueCode } from '../../definitions/issueCodes.ts';
 import type { ArgDefinition } from '../../indicators/definition.ts';
 import type { Expression } from '../grammar/ast.ts';
-import { ANY_NUMBER, expressionShapeOf, isParamRef, type ObjectShape, type Shape } from '../grammar/shapes.ts';
+import {
+  ANY_NUMBER,
+  expressionShapeOf,
+  isExpression,
+  isParamRef,
+  optionOf,
+  type ObjectShape,
+  type Shape,
+} from '../grammar/shapes.ts';
 import { childrenOf } from '../grammar/visit.ts';
 import { ParamReferences, type ParamOptions } from './paramReferences.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
@@ -128,11 +136,21 @@ export class Canonicalizer implements Rewriter {
         const object = shape.type === 'object' ? shape : shape.options.get(String(members[shape.key]))!;
         return this.#object(members, object, owner, path, isPlaced);
       }
+      case 'record':
+        return isExpression(owner) ? value : this.#record(value as Members, shape.item, owner, path);
       case 'either':
         return this.#either(value, shape.options, owner, path, isPlaced);
       default:
         return value;
     }
+  }
+
+  /** The members of a map of a section, in the order of their names. */
+  #record(value: Members, item: Shape, owner: object, path: readonly (string | number)[]): Record<string, unknown> {
+    const made: Record<string, unknown> = {};
+    for (const name of Object.keys(value).sort())
+      if (value[name] !== undefined) made[name] = this.#copy(value[name], item, owner, [...path, name], false);
+    return made;
   }
 
   #either(
@@ -147,14 +165,7 @@ export class Canonicalizer implements Rewriter {
       return number === undefined ? value : this.#params.number(value.param, number, owner, path);
     }
     if (typeof value !== 'object') return value;
-    const wanted = Array.isArray(value) ? 'array' : 'object';
-    return this.#copy(
-      value,
-      options.find((option) => option.type === wanted)!,
-      owner,
-      path,
-      isPlaced,
-    );
+    return this.#copy(value, optionOf(options, value)!, owner, path, isPlaced);
   }
 
   paramNumber(name: string, node: Members, member: string): unknown {

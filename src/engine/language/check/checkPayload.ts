@@ -1,7 +1,8 @@
 // The checks of one payload: its expressions, sections, limits and contradictions, and what it compiles to.
 import { TIMEFRAMES, type Timeframe } from '../../bars/bars.ts';
-import type { Entry, Exit, Expression, Param, Settings, StrategyAst } from '../grammar/ast.ts';
+import type { Allocation, Entry, Exit, Expression, Param, Settings, StrategyAst } from '../grammar/ast.ts';
 import { Canonicalizer, type ParamValues } from '../canonical/canonicalizer.ts';
+import { checkAllocation, checkAllocationWarnings } from './allocationChecks.ts';
 import { Conjunctions } from './conjunctions.ts';
 import { ContentIndex } from '../canonical/content.ts';
 import { costOf } from './cost.ts';
@@ -97,7 +98,8 @@ class PayloadCheck {
     const { entries, exits, risk } = sectionsOf(strategy);
     this.#entries = entries as unknown as Entry[];
     this.#exits = exits as unknown as Exit[];
-    this.#roots = rootsOf({ entries: this.#entries, exits: this.#exits, risk });
+    const allocation = isMembers(strategy.allocation) ? (strategy.allocation as unknown as Allocation) : undefined;
+    this.#roots = rootsOf({ entries: this.#entries, exits: this.#exits, allocation, risk });
   }
 
   run(): CheckedPayload {
@@ -113,6 +115,8 @@ class PayloadCheck {
     const rules = { log, pointerOf: this.#pointerOf, values };
     checkSections(sections, rules);
     checkSectionWarnings(sections, runsOn, this.#strategy, rules);
+    checkAllocation(this.#strategy, rules);
+    checkAllocationWarnings(this.#strategy, rules);
     // A payload over the limit is rejected anyway, and comparing all of its nodes would take long.
     if (census.nodes <= limits.nodes) {
       this.#compareExpressions(checks);
@@ -195,14 +199,20 @@ class PayloadCheck {
     const of = (...roles: Root['role'][]): Expression[] =>
       this.#roots.filter(({ role }) => roles.includes(role)).map(({ expression }) => expression);
     const all = [...this.#roots.map(({ expression }) => expression), ...(this.#read.nodes ?? [])];
-    const census = countExpressions(of('setup', 'trigger', 'filter'), of('exit'), all, this.#exits.length);
+    const census = countExpressions(
+      of('setup', 'trigger', 'filter', 'allocation'),
+      of('exit'),
+      all,
+      this.#exits.length,
+    );
     return { ...census, nodes: this.#read.nodes?.length ?? census.nodes };
   }
 
   #checkLimits(census: Census, limits: LanguageLimits): void {
     const root = this.#root;
     const nodes = this.#read.nodes === null ? `${root}/strategy` : `${root}/nodes`;
-    const places = { root, nodes, entry: `${root}/strategy/entry`, exits: `${root}/strategy/exits` };
+    const entry = this.#strategy.allocation === undefined ? `${root}/strategy/entry` : `${root}/strategy/allocation`;
+    const places = { root, nodes, entry, exits: `${root}/strategy/exits` };
     checkLimits(census, limits, places, this.#context.log);
   }
 

@@ -86,7 +86,8 @@ function certainMember(value: unknown): PayloadMember | undefined {
   if (Array.isArray(value.nodes)) return 'signalGraph';
   const { strategy } = value;
   const [entry] = isMembers(strategy) ? [strategy.entry].flat() : [];
-  const { trigger } = isMembers(entry) ? entry : {};
+  const allocation = isMembers(strategy) ? strategy.allocation : undefined;
+  const { trigger } = isMembers(entry) ? entry : isMembers(allocation) ? { trigger: allocation.when } : {};
   if (isMembers(trigger) && typeof trigger.kind === 'string') return 'strategyAst';
   return undefined;
 }

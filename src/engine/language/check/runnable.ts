@@ -4,6 +4,7 @@ import { canonicalSections, type CanonicalSections } from '../canonical/canonica
 import { Canonicalizer, type ParamValues } from '../canonical/canonicalizer.ts';
 import type { ParamSlots } from '../canonical/paramSlots.ts';
 import type { IssueLog } from '../issues/issues.ts';
+import { checkAllocation } from './allocationChecks.ts';
 import { checkSections, sectionsOf, type PointerOf } from './sectionChecks.ts';
 
 /**
@@ -30,6 +31,7 @@ export function runnableSections(
   });
   const rules = canonicalSections(ast, canonicalizer);
   checkSections(sectionsOf(ast.strategy), { log, pointerOf, values });
+  checkAllocation(ast.strategy, { log, pointerOf, values });
   return rules;
 }
 
@@ -39,6 +41,7 @@ export function runnableStrategy(rules: CanonicalSections, ast: StrategyAst, set
   return {
     entries: rules.entry,
     exits: rules.exits,
+    allocation: rules.allocation,
     risk: rules.risk,
     timezone: defaults?.timezone ?? 'UTC',
     maxConcurrentPositions: settings.maxConcurrentPositions ?? defaults?.maxConcurrentPositions ?? 1,

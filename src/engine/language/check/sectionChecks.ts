@@ -22,7 +22,7 @@ interface Sections {
   readonly risk: Members | undefined;
 }
 
-interface SectionContext {
+export interface SectionContext {
   readonly log: IssueLog;
   readonly pointerOf: PointerOf;
   /** What parameters stand for. */
@@ -118,16 +118,23 @@ function checkTargets(risk: Members, { log, pointerOf, values }: SectionContext)
 const LEAST_PERCENT = { trigger: 0.1, close: 1 } as const;
 
 /** FRACTION_FOR_PERCENT: percents are in points everywhere in a strategy. */
-function warnOfFractions({ entries, exits, risk }: Sections, { log, pointerOf, values }: SectionContext): void {
-  const warn = (owner: Members, member: string, least: number): void => {
-    const value = numberOf(owner[member], values);
-    if (!(value > 0 && value < least)) return;
-    const points = Number((100 * value).toPrecision(12));
-    log.add('FRACTION_FOR_PERCENT', pointerOf(owner, member), {
-      message: `${member} is in percent points: ${value} means ${value} %.`,
-      suggestion: `Write ${points} for ${points} %.`,
-    });
-  };
+export function warnOfFraction(
+  owner: Members,
+  member: string,
+  least: number,
+  { log, pointerOf, values }: SectionContext,
+): void {
+  const value = numberOf(owner[member], values);
+  if (!(value > 0 && value < least)) return;
+  const points = Number((100 * value).toPrecision(12));
+  log.add('FRACTION_FOR_PERCENT', pointerOf(owner, member), {
+    message: `${member} is in percent points: ${value} means ${value} %.`,
+    suggestion: `Write ${points} for ${points} %.`,
+  });
+}
+
+function warnOfFractions({ entries, exits, risk }: Sections, context: SectionContext): void {
+  const warn = (owner: Members, member: string, least: number): void => warnOfFraction(owner, member, least, context);
   for (const { action } of entries) {
     const sizing = isMembers(action) ? action.sizing : undefined;
     if (!isMembers(sizing)) continue;
@@ -210,7 +217,7 @@ const sizingOf = ({ action }: Members): Members | undefined =>
   isMembers(action) && isMembers(action.sizing) ? action.sizing : undefined;
 
 /** A number, or the number a parameter stands for; NaN for anything else. */
-function numberOf(value: unknown, values: ParamValues): number {
+export function numberOf(value: unknown, values: ParamValues): number {
   const number = isParamRef(value) ? values.get(value.param) : value;
   if (typeof number === 'boolean') return Number(number);
   return typeof number === 'number' ? number : NaN;

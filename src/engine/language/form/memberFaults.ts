@@ -149,8 +149,8 @@ export const nullMemberFault = (name: string, path: string): Fault => ({
 
 /** The fault of an absent required member; `path` is where it would be. */
 export function missingMemberFault({ name, shape }: Field, path: string): Fault {
-  // An empty map means the same as none.
-  const empty = shape.type === 'record' ? {} : undefined;
+  // Without arguments, all of them have their defaults.
+  const empty = shape.type === 'record' && name === 'args' ? {} : undefined;
   const only = shape.type === 'choice' && shape.values.length === 1 ? shape.values[0] : empty;
   const hint = shape.type === 'string' && shape.hint !== '' ? shape.hint : `Give ${bounded(shape)}.`;
   return {

@@ -10,6 +10,7 @@ import {
   expressionShapeOf,
   isParamRef,
   numberIssue,
+  optionOf,
   typeOfKind,
   type ExpressionType,
   type Field,
@@ -159,7 +160,8 @@ export class Structure {
 
   /** @param written the name that the member has in the payload; undefined: it is absent */
   #field(field: Field, owner: Members, written: string | undefined, pointer: string): boolean {
-    const { name, isRequired, isNullable } = field;
+    const { name, isNullable, unless } = field;
+    const isRequired = field.isRequired && (unless === undefined || owner[unless] === undefined);
     if (written === undefined && !isRequired) return true;
     const path = pointerTo(pointer, written ?? name);
     if (written === undefined) return this.#report(path, missingMemberFault(field, path));
@@ -241,10 +243,11 @@ export class Structure {
       // Where a string is allowed as well, the argument's own definition says what the parameter must be.
       return this.#paramRef(value, find('string') === undefined ? (number ?? null) : null, pointer);
     }
-    const meant = isParamShape(find('object')) ? numberMeant(value) : undefined;
+    const isNumber = isParamShape(find('object')) && find('slot') === undefined && find('reference') === undefined;
+    const meant = isNumber ? numberMeant(value) : undefined;
     if (meant !== undefined) return this.#mismatch(pointer, options.map(expected).join(' or '), value, meant);
     const written = jsonTypeOf(value);
-    const option = options.find(({ type }) => type === written);
+    const option = isMembers(value) ? optionOf(options, value) : options.find(({ type }) => type === written);
     if (option !== undefined) return this.check(option, value, pointer, name);
     const numeric = number === undefined || number === null ? undefined : numericText(value);
     const isRepair = numeric !== undefined && numberIssue(number!, numeric) === undefined;

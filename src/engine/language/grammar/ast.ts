@@ -3,9 +3,11 @@ import type { z } from 'zod';
 import type { CONDITION_DEFINITIONS, VALUE_DEFINITIONS } from '../../definitions/expressions/expressionRegistry.ts';
 import type { ParamRef } from '../../definitions/expressionMembers.ts';
 import type { Expression, NodeOf } from './expressions.ts';
+import type { Allocation } from './allocationSchemas.ts';
 import type { Entry, Exit, Risk } from './strategy.ts';
 
 export * from '../../definitions/words.ts';
+export * from './allocationSchemas.ts';
 export * from './expressions.ts';
 export * from './strategy.ts';
 
@@ -40,6 +42,7 @@ type Runnable<T> = T extends ParamRef
       : T;
 export type RunnableEntry = Runnable<z.output<typeof Entry>>;
 export type RunnableExit = Runnable<z.output<typeof Exit>>;
+export type RunnableAllocation = Runnable<z.output<typeof Allocation>>;
 export type RunnableRisk = Runnable<z.output<typeof Risk>>;
 
 /**
@@ -57,6 +60,8 @@ export type RunnableRisk = Runnable<z.output<typeof Risk>>;
 export interface RunnableStrategy {
   readonly entries: readonly RunnableEntry[];
   readonly exits: readonly RunnableExit[];
+  /** In place of entries and exits, of which there are none then. */
+  readonly allocation: RunnableAllocation | null;
   readonly risk: RunnableRisk;
   readonly timezone: string;
   readonly maxConcurrentPositions: number;

@@ -4,7 +4,7 @@ import { CONDITION_DEFINITIONS, VALUE_DEFINITIONS } from '../../definitions/expr
 import { conditionSlot, valueSlot } from './expressions.ts';
 import { ParamRef } from '../../definitions/expressionMembers.ts';
 import { issueCodes } from '../../definitions/issueCodes.ts';
-import { Strategy } from './strategy.ts';
+import { requiredUnless, Strategy } from './strategy.ts';
 
 export const GRAPH_EDITORS = ['token-flow', 'text-dsl', 'ai', 'runtime-strategy', 'signal-graph'] as const;
 
@@ -39,6 +39,8 @@ function withReferences(schema: z.ZodType): z.ZodType {
       ),
     );
   }
+  const unless = requiredUnless.get(schema);
+  if (unless !== undefined && mapped !== schema) mapped.register(requiredUnless, unless);
   const issue = issueCodes.get(schema);
   if (issue !== undefined && mapped !== schema) mapped.register(issueCodes, issue);
   return mapped;
@@ -46,7 +48,9 @@ function withReferences(schema: z.ZodType): z.ZodType {
 
 /** Unions of plain numbers and parameters stay the schemas they are. */
 const holdsObject = (schema: z.ZodType): boolean =>
-  schema instanceof z.ZodArray || (schema instanceof z.ZodObject && schema !== (ParamRef as z.ZodType));
+  schema === valueSlot ||
+  schema instanceof z.ZodArray ||
+  (schema instanceof z.ZodObject && schema !== (ParamRef as z.ZodType));
 
 const nodeId = z.string().min(1).max(200);
 const nodeOf = (kind: { readonly schema: z.ZodObject; readonly requiredInGraph?: readonly string[] }): z.ZodObject => {

@@ -24,6 +24,7 @@ const PERCENT_STOPS = STOP_LEVELS.filter(({ unit }) => unit === 'percentPoints')
 
 /** What the sections require beyond the schemas of their members. */
 export const MEMBER_CONSTRAINTS = [
+  { path: 'strategy', exactlyOneOf: ['entry', 'allocation'] },
   { path: 'strategy.risk.takeProfits[]', exactlyOneOf: TRIGGER_LEVELS.map(({ trigger }) => trigger.member) },
   { path: 'strategy.risk.trailingStop', exactlyOneOf: DISTANCE_LEVELS.map(({ distance }) => distance.member) },
   ...TRIGGER_LEVELS.filter(({ needsStop }) => needsStop).map(({ trigger }) => ({

@@ -11,7 +11,7 @@ import {
 } from './expressions.ts';
 import { CONDITION_NODES, ConditionRef, SignalGraph, VALUE_NODES, ValueRef } from './graph.ts';
 import { issueCodes, type IssueCode } from '../../definitions/issueCodes.ts';
-import { Settings, StrategyAst } from './strategy.ts';
+import { requiredUnless, Settings, StrategyAst } from './strategy.ts';
 
 export type ExpressionType = 'value' | 'condition';
 
@@ -19,6 +19,8 @@ export interface Field {
   readonly name: string;
   readonly shape: Shape;
   readonly isRequired: boolean;
+  /** It is not required where this member is given. */
+  readonly unless?: string;
   /** Whether null counts as absent. */
   readonly isNullable: boolean;
   /** What an absent member stands for; undefined where an absent member stays absent. */
@@ -148,10 +150,18 @@ function readShape(schema: z.ZodType): Shape {
 
 function fieldOf(name: string, schema: z.ZodType): Field {
   const { type, defaultValue } = schema._zod.def as unknown as Definition;
-  const isRequired = type !== 'optional' && type !== 'default';
-  const inner = isRequired ? schema : (schema._zod.def as unknown as Definition).innerType!;
+  const isAlwaysRequired = type !== 'optional' && type !== 'default';
+  const inner = isAlwaysRequired ? schema : (schema._zod.def as unknown as Definition).innerType!;
   const isNullable = inner._zod.def.type === 'nullable';
-  return { name, shape: shapeOf(schema), isRequired, isNullable, ...(type === 'default' && { default: defaultValue }) };
+  const unless = requiredUnless.get(inner)?.member;
+  return {
+    name,
+    shape: shapeOf(schema),
+    isRequired: isAlwaysRequired || unless !== undefined,
+    isNullable,
+    ...(type === 'default' && { default: defaultValue }),
+    ...(unless !== undefined && { unless }),
+  };
 }
 
 function kindsOf(options: readonly z.ZodType[], key: string): Map<string, ObjectShape> {
@@ -194,6 +204,14 @@ function numberShape(def: Definition): NumberShape {
     if (check === 'less_than') max = value!;
   }
   return { type: 'number', isInteger, min, max, isMinExclusive };
+}
+
+/** The option of an `either` that an object or list is of; undefined: none. A number may be an expression as well. */
+export function optionOf(options: readonly Shape[], value: unknown): Shape | undefined {
+  if (Array.isArray(value)) return options.find(({ type }) => type === 'array');
+  const expression = options.find(({ type }) => type === 'slot' || type === 'reference');
+  if (expression !== undefined && !isParamRef(value)) return expression;
+  return options.find(({ type }) => type === 'object');
 }
 
 /** Why a number does not fit its place, as a predicate (`must be …`); undefined when it fits. */

@@ -1,5 +1,6 @@
 // The sections of a strategy as zod schemas: entries, exits, sizing, orders, risk, params and defaults.
 import { z } from 'zod';
+import { Allocation } from './allocationSchemas.ts';
 import { conditionSlot, valueSlot } from './expressions.ts';
 import { DISTANCE_MEMBERS, riskNumber, STOP_SCHEMAS, TRIGGER_MEMBERS } from './levelSchemas.ts';
 import { bars0, bars1, InstrumentRef, Int, named, timeframe } from '../../definitions/expressionMembers.ts';
@@ -107,15 +108,23 @@ const Defaults = z.strictObject({
   maxConcurrentPositions: z.int().min(1).max(100).optional(),
 });
 
+/** Members that are required unless another member is given: entries, unless there is an allocation in their place. */
+export const requiredUnless = z.registry<{ readonly member: string }>();
+
 export const Strategy = z.strictObject({
   ...named,
   kind: z.literal('strategy'),
   defaults: Defaults.optional(),
   params: z.array(Param).max(MAX_PARAMS).optional(),
-  entry: z.union([Entry, z.array(Entry).min(1).max(MAX_RULES)]),
+  entry: z
+    .union([Entry, z.array(Entry).min(1).max(MAX_RULES)])
+    .register(requiredUnless, { member: 'allocation' })
+    .optional(),
   exits: z.array(Exit).max(MAX_RULES).optional(),
   /** One exit, written back as `exits`. */
   exit: Exit.optional(),
+  /** In place of entries and exits: what to hold, not when to trade. */
+  allocation: Allocation.optional(),
   risk: Risk.optional(),
 });
 export type Strategy = z.input<typeof Strategy>;

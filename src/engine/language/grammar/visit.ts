@@ -1,14 +1,17 @@
 // Walking expressions: the children of one, and the roots of a strategy, each with its place.
 import type {
+  Allocation,
   Entry,
   Exit,
   Expression,
   Kind,
   Risk,
+  RunnableAllocation,
   RunnableEntry,
   RunnableExit,
   RunnableExpression,
   RunnableRisk,
+  StrategyAst,
 } from './ast.ts';
 import { findLevelMode, TRIGGER_LEVELS } from '../../definitions/levels/levelModes.ts';
 import { EXPRESSION_SHAPES, isExpression, type ExpressionType, type Shape } from './shapes.ts';
@@ -81,7 +84,16 @@ export function childrenOf(expression: Expression): Expression[] {
   return childSlots(expression).map((child) => child.expression);
 }
 
-type RootRole = 'setup' | 'trigger' | 'filter' | 'exit' | 'order_price' | 'rank' | 'stop_price' | 'target_price';
+type RootRole =
+  | 'setup'
+  | 'trigger'
+  | 'filter'
+  | 'exit'
+  | 'allocation'
+  | 'order_price'
+  | 'rank'
+  | 'stop_price'
+  | 'target_price';
 /** A place in the strategy's sections where an expression stands. */
 export interface Root<E = Expression> extends Child<E> {
   readonly role: RootRole;
@@ -90,21 +102,34 @@ export interface Root<E = Expression> extends Child<E> {
 interface Sections {
   readonly entries: readonly Entry[];
   readonly exits: readonly Exit[];
+  readonly allocation?: Allocation | null | undefined;
   readonly risk?: Risk | undefined;
 }
 interface RunnableSections {
   readonly entries: readonly RunnableEntry[];
   readonly exits: readonly RunnableExit[];
+  readonly allocation: RunnableAllocation | null;
   readonly risk: RunnableRisk;
+}
+
+/** The sections of a strategy: entries and exits as lists, `exit` after `exits`. */
+export function rulesOf({ strategy }: StrategyAst): Sections {
+  const { entry, exits, exit, allocation, risk } = strategy;
+  return {
+    entries: [entry ?? []].flat(),
+    exits: [...(exits ?? []), ...(exit === undefined ? [] : [exit])],
+    allocation,
+    risk,
+  };
 }
 
 /**
  * Every expression that stands in a section, with its path from the section (`['filters', 0]` of its entry,
- * `['stopLoss', 'value']` of risk). Malformed sections are left out.
+ * `['stopLoss', 'value']` of risk, `['long', 'by']` of the allocation). Malformed sections are left out.
  */
 export function rootsOf(sections: RunnableSections): Root<RunnableExpression>[];
 export function rootsOf(sections: Sections): Root[];
-export function rootsOf({ entries, exits, risk }: Sections): Root[] {
+export function rootsOf({ entries, exits, allocation, risk }: Sections): Root[] {
   const roots: Root[] = [];
   const add = (role: RootRole, expression: unknown, type: ExpressionType, ...path: (string | number)[]): void => {
     if (isExpression(expression)) roots.push({ role, expression, type, path });
@@ -119,6 +144,19 @@ export function rootsOf({ entries, exits, risk }: Sections): Root[] {
     add('rank', entry.rank, 'value', 'rank');
   }
   for (const exit of exits) add('exit', exit.when, 'condition', 'when');
+  if (allocation != null) {
+    add('allocation', allocation.when, 'condition', 'when');
+    for (const side of ['long', 'short'] as const) {
+      const leg = allocation[side];
+      add('allocation', leg?.by, 'value', side, 'by');
+      add('allocation', leg?.where, 'condition', side, 'where');
+      add('allocation', leg?.require, 'condition', side, 'require');
+    }
+    // A payload with errors may have anything here.
+    const weights: { readonly by?: unknown; readonly grossPercent?: unknown } | null | undefined = allocation.weights;
+    add('allocation', weights?.by, 'value', 'weights', 'by');
+    add('allocation', weights?.grossPercent, 'value', 'weights', 'grossPercent');
+  }
   const stop = risk?.stopLoss;
   if (stop !== undefined && findLevelMode(stop?.mode)?.form === 'expression' && 'value' in stop)
     add('stop_price', stop.value, 'value', 'stopLoss', 'value');

@@ -3,7 +3,7 @@ import type { Expression, StrategyAst } from '../grammar/ast.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import { nearestOwnName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
-import { GRAPH_SHAPE, type ExpressionType, type Shape } from '../grammar/shapes.ts';
+import { GRAPH_SHAPE, optionOf, type ExpressionType, type Shape } from '../grammar/shapes.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import { expressionMeant } from '../form/misplaced.ts';
 import { GraphNodes, type ReadNode } from './graphNodes.ts';
@@ -118,11 +118,8 @@ export class Lowering {
         return option === undefined ? value : this.#copy(option, value, pointer, isUse, owner);
       }
       case 'either': {
-        const wanted = Array.isArray(value) ? 'array' : 'object';
-        const option = shape.options.find(({ type }) => type === wanted);
-        return option === undefined || typeof value !== 'object'
-          ? value
-          : this.#copy(option, value, pointer, isUse, owner);
+        const option = typeof value === 'object' ? optionOf(shape.options, value) : undefined;
+        return option === undefined ? value : this.#copy(option, value, pointer, isUse, owner);
       }
       case 'object': {
         if (!isMembers(value)) return value;

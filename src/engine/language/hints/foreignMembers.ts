@@ -49,9 +49,30 @@ const MEMBERS_OF_CONFIGS: HintTable = {
   'Write it in portfolio: {"slots": 10} bounds the positions of the account.': 'slots',
 };
 
+const MEMBERS_OF_LONG_LEGS: HintTable = {
+  'A long leg holds the largest of `by`: use top. To hold the smallest, rank by the value times -1.': 'bottom',
+  'A long leg holds the largest of `by`: use topPercent. To hold the smallest, rank by the value times -1.':
+    'bottomPercent',
+};
+const MEMBERS_OF_SHORT_LEGS: HintTable = {
+  'A short leg sells the smallest of `by`: use bottom. To sell the largest, rank by the value times -1.': 'top',
+  'A short leg sells the smallest of `by`: use bottomPercent. To sell the largest, rank by the value times -1.':
+    'topPercent',
+};
+const MEMBERS_OF_WEIGHTS: HintTable = {
+  'Remove it, or use the mode inverse or proportional, which read `by`.': 'by',
+  'Remove it, or use the mode fixed, which reads `values`.': 'values',
+};
+
 const ADVICE = readingOf(MEMBERS);
-const CONFIG_ADVICE = readingOf(MEMBERS_OF_CONFIGS);
+/** Advice on the members of objects that have this member; of all others it is that of `MEMBERS`. */
+const ADVICE_BY_MEMBER = [
+  ['signalInstrument', readingOf(MEMBERS_OF_CONFIGS)],
+  ['topPercent', readingOf(MEMBERS_OF_LONG_LEGS)],
+  ['bottomPercent', readingOf(MEMBERS_OF_SHORT_LEGS)],
+  ['grossPercent', readingOf(MEMBERS_OF_WEIGHTS)],
+] as const;
 
 /** What to do with a member that an object of this shape does not have. */
 export const foreignMemberAdvice = (name: string, shape: ObjectShape): string | undefined =>
-  (shape.fields.has('signalInstrument') ? CONFIG_ADVICE : ADVICE).get(name);
+  (ADVICE_BY_MEMBER.find(([member]) => shape.fields.has(member))?.[1] ?? ADVICE).get(name);

@@ -97,9 +97,9 @@ function numberAt(draft: Draft, path: readonly string[], declared: readonly Para
 /** The names of the params that rules read. */
 function paramsReadIn(payload: Container, member: keyof Payload): Set<string> {
   const ast = member === 'strategyAst' ? payload : new Lowering(payload, new IssueLog(), new Set()).run().ast;
-  const { entry, exits, exit, risk } = ast.strategy as StrategyAst['strategy'];
+  const { entry, exits, exit, allocation, risk } = ast.strategy as StrategyAst['strategy'];
   const names = new Set<string>();
-  const stack: unknown[] = [entry, exits, exit, risk];
+  const stack: unknown[] = [entry, exits, exit, allocation, risk];
   while (stack.length > 0) {
     const value = stack.pop();
     if (typeof value !== 'object' || value === null) continue;

@@ -1,5 +1,6 @@
 // Preparing: from a strategy and one run's settings, params and overrides to the form that the later stages read.
 import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
+import { checkAllocationRun } from '../check/allocationChecks.ts';
 import { reportForeignState } from '../check/nameChecks.ts';
 import { readsState } from '../../definitions/expressions/expressionRegistry.ts';
 import type { Expression, RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
@@ -16,7 +17,7 @@ import { pointerTo } from '../pointer.ts';
 import type { PointerOf } from '../check/sectionChecks.ts';
 import { runnableSections, runnableStrategy } from '../check/runnable.ts';
 import { sentPlaces } from '../canonical/sentPlaces.ts';
-import { childrenOf, rootsOf } from '../grammar/visit.ts';
+import { childrenOf, rootsOf, rulesOf } from '../grammar/visit.ts';
 
 /** What the config of a run replaces in its strategy. */
 export interface RunInputs {
@@ -35,6 +36,8 @@ export interface PrepareContext {
   readonly timeframe?: StoredTimeframe;
   /** The instrument of the run, the only one that has a position. */
   readonly symbol?: string;
+  /** The symbols of a portfolio; null: the run has one instrument. When absent, an allocation is not checked for it. */
+  readonly instruments?: readonly string[] | null;
   /** The graph the strategy was sent as: overrides point into it, and so do the answers. */
   readonly signalGraph?: SignalGraph;
 }
@@ -83,6 +86,7 @@ export function prepareStrategy(
     if (isPlain && log.errorCount === 0) plainSections.set(strategyAst, sections!);
   }
   checkSeries(ast, context, placeOf, log);
+  if (context.instruments !== undefined) checkAllocationRun(ast, context.instruments, { log, pointerOf: placeOf });
   if (sections === undefined || log.errorCount > 0) return { ok: false, issues: log.list() };
   const { rules, sources } = sections;
   const strategy = runnableStrategy(rules, ast, settings);
@@ -143,10 +147,8 @@ function checkSeries(
   at: PointerOf,
   log: IssueLog,
 ): void {
-  const { entry, exits = [], exit, risk } = ast.strategy;
-  const allExits = [...exits, ...(exit === undefined ? [] : [exit])];
   const seen = new Set<Expression>();
-  const stack = rootsOf({ entries: [entry].flat(), exits: allExits, risk }).map(({ expression }) => expression);
+  const stack = rootsOf(rulesOf(ast)).map(({ expression }) => expression);
   while (stack.length > 0) {
     const node = stack.pop()!;
     if (seen.has(node)) continue;
