@@ -1,11 +1,19 @@
 // The rules of a run, bound to the columns of its evaluated plan: what the fill loop trades by.
 import type { EvaluatedPlan } from './evaluatePlan.ts';
-import type { RunnableEntry, RunnableExit, RunnableRisk, RunnableStrategy } from '../language/grammar/ast.ts';
 import type {
+  RunnableAllocation,
+  RunnableEntry,
+  RunnableExit,
+  RunnableRisk,
+  RunnableStrategy,
+} from '../language/grammar/ast.ts';
+import type {
+  AllocationRule,
   ConditionSource,
   DistanceRule,
   EntryRule,
   ExitRule,
+  LegPlaces,
   LevelRule,
   OrderRule,
   RiskRules,
@@ -15,12 +23,14 @@ import type {
   ValueSource,
 } from './tradingRules.ts';
 import { distanceLevel, stopLevel, triggerLevel, type WrittenLevel } from '../language/grammar/writtenLevels.ts';
-import type { PlannedCondition, PlannedLevel, PlannedValue, Slot } from '../plan/plan.ts';
+import type { PlannedCondition, PlannedLeg, PlannedLevel, PlannedValue, Slot } from '../plan/plan.ts';
 import { bindCondition, bindValue, type RecordedCondition } from './stateful.ts';
 
 export interface BoundRules {
   readonly entries: readonly EntryRule[];
   readonly exits: readonly ExitRule[];
+  /** In place of entries and exits. */
+  readonly allocation: AllocationRule | null;
   readonly risk: RiskRules;
   /** The place of each take-profit in the payload as sent. */
   readonly targetPaths: readonly string[];
@@ -61,10 +71,11 @@ export function bindRules(
   const exits = strategy.exits.map((exit, index) =>
     exitRule(exit, plan.exits[index].id, condition(plan.exits[index].condition)),
   );
+  const allocation = strategy.allocation === null ? null : allocationRule(strategy.allocation, evaluated);
   const risk = riskRules(strategy, evaluated, column, value);
   const slippageAtr = plan.slippageAtr === null ? null : column(plan.slippageAtr);
   const targetPaths = plan.risk.targets.map(({ path }) => path);
-  return { entries, exits, risk, targetPaths, slippageAtr, recorded };
+  return { entries, exits, allocation, risk, targetPaths, slippageAtr, recorded };
 }
 
 /** A part that validation and planning guarantee for this kind of rule. */
@@ -103,6 +114,51 @@ function exitRule(exit: RunnableExit, id: string, when: ConditionSource): ExitRu
     when,
     action: { mode: exit.action.mode, value: exit.action.value },
   };
+}
+
+function allocationRule(allocation: RunnableAllocation, evaluated: EvaluatedPlan): AllocationRule {
+  const planned = required(evaluated.plan.allocation);
+  const { long, short, weights } = allocation;
+  const value = (read: PlannedValue): ValueSource => valueSource(read, evaluated);
+  const bits = (slot: Slot): Uint32Array => evaluated.condition(slot).isTrue;
+  const legRule = ({ by, where, require }: PlannedLeg) => ({
+    by: by === null ? null : value(by),
+    where: where === null ? null : bits(where),
+    require: require === null ? null : bits(require),
+  });
+  return {
+    id: planned.id,
+    when: bits(planned.when),
+    long:
+      long === undefined ? null : { ...legRule(required(planned.long)), ...legForm(long, long.top, long.topPercent) },
+    short:
+      short === undefined
+        ? null
+        : { ...legRule(required(planned.short)), ...legForm(short, short.bottom, short.bottomPercent) },
+    weights: {
+      mode: weights.mode,
+      by: planned.weightBy === null ? null : value(planned.weightBy),
+      values: 'values' in weights ? weights.values : null,
+      maxPercent: weights.maxPercent ?? null,
+    },
+    gross: value(planned.gross),
+    fallback: allocation.fallback ?? null,
+    bandPercent: allocation.bandPercent,
+  };
+}
+
+function legForm(
+  { keepWithin }: NonNullable<RunnableAllocation['long' | 'short']>,
+  count: number | undefined,
+  percent: number | undefined,
+): { readonly places: LegPlaces; readonly keepWithin: number | null } {
+  const places: LegPlaces =
+    count !== undefined
+      ? { kind: 'count', count }
+      : percent !== undefined
+        ? { kind: 'percent', percent }
+        : { kind: 'eligible' };
+  return { places, keepWithin: keepWithin ?? null };
 }
 
 function riskRules(

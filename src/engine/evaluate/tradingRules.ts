@@ -3,6 +3,7 @@ import type { StateMemory, StateView } from '../definitions/expressions/statePar
 import type { ExitSizeName } from '../definitions/sizing/exitSizes.ts';
 import type { DistanceLevel, Level, StopLevel, TriggerLevel } from '../definitions/levels/levelModes.ts';
 import type { SizingModeName } from '../definitions/sizing/sizingModes.ts';
+import type { WeightModeName } from '../definitions/weights/weightModes.ts';
 import type { STATE_FIELDS, STOP_UPDATES } from '../definitions/words.ts';
 
 export type { StateMemory, StateView } from '../definitions/expressions/stateParts.ts';
@@ -90,6 +91,41 @@ export interface ExitRule {
   readonly priority: number;
   readonly when: ConditionSource;
   readonly action: { readonly mode: ExitSizeName; readonly value: number };
+}
+
+/** What a leg of an allocation asks of one instrument; null: it does not ask. */
+export interface LegRule {
+  readonly by: ValueSource | null;
+  readonly where: Uint32Array | null;
+  readonly require: Uint32Array | null;
+}
+/** The places of a leg: a number, percent points of the eligible instruments, or one for every eligible instrument. */
+export type LegPlaces =
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'percent'; readonly percent: number }
+  | { readonly kind: 'eligible' };
+/** An allocation as one instrument is asked by it; places and weights are the same for all. Percents are in points. */
+export interface AllocationRule {
+  /** The author's node id, else the pointer of the allocation. */
+  readonly id: string;
+  readonly when: Uint32Array;
+  readonly long: (LegRule & LegForm) | null;
+  readonly short: (LegRule & LegForm) | null;
+  readonly weights: {
+    readonly mode: WeightModeName;
+    readonly by: ValueSource | null;
+    /** Percent points of the gross by symbol; null: the mode reads none. */
+    readonly values: Readonly<Record<string, number>> | null;
+    readonly maxPercent: number | null;
+  };
+  readonly gross: ValueSource;
+  readonly fallback: string | null;
+  readonly bandPercent: number;
+}
+interface LegForm {
+  readonly places: LegPlaces;
+  /** A holding stays while it ranks within so many; null: no longer than it is selected. */
+  readonly keepWithin: number | null;
 }
 
 interface LevelForms {

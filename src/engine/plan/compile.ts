@@ -2,6 +2,7 @@
 import { conditionKind, joinOf, runnableValueKind } from '../definitions/expressions/expressionRegistry.ts';
 import type { ValueChild } from '../definitions/expressions/places.ts';
 import type {
+  RunnableAllocation,
   RunnableCondition,
   RunnableEntry,
   RunnableExit,
@@ -12,7 +13,7 @@ import type {
 } from '../language/grammar/ast.ts';
 import { textOf } from '../language/grammar/nodeTexts.ts';
 import { isCondition } from '../language/grammar/shapes.ts';
-import { childrenOf, childSlots } from '../language/grammar/visit.ts';
+import { childrenOf, childSlots, rootsOf } from '../language/grammar/visit.ts';
 import { distanceLevel, stopLevel, triggerLevel, type WrittenLevel } from '../language/grammar/writtenLevels.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { pointerTo } from '../language/pointer.ts';
@@ -23,9 +24,11 @@ import type {
   Frame,
   NamedNode,
   Plan,
+  PlannedAllocation,
   PlannedCondition,
   PlannedEntry,
   PlannedExit,
+  PlannedLeg,
   PlannedLevel,
   PlannedRisk,
   PlannedValue,
@@ -83,10 +86,11 @@ class StrategyCompiler {
   }
 
   compile(): Plan {
-    const { entries, exits } = this.#strategy;
+    const { entries, exits, allocation } = this.#strategy;
     const base = this.#builder.base;
     const plannedEntries = entries.map((entry, index) => this.#entry(entry, index));
     const plannedExits = exits.map((exit, index) => this.#exit(exit, index));
+    const plannedAllocation = allocation === null ? null : this.#allocation(allocation);
     const risk = this.#risk();
     const slippageAtr = this.#options.slippageAtrPeriod === null ? null : this.#atr(this.#options.slippageAtrPeriod);
     const frames: Frame[] = [];
@@ -101,6 +105,7 @@ class StrategyCompiler {
       steps,
       entries: plannedEntries,
       exits: plannedExits,
+      allocation: plannedAllocation,
       risk,
       slippageAtr,
       conditions: this.#conditions,
@@ -119,8 +124,8 @@ class StrategyCompiler {
     return {
       id: entry.id ?? this.#options.pointerOf(entry),
       condition,
-      price: order.type !== 'market' ? this.#price(order.price) : null,
-      rank: entry.rank === undefined ? null : this.#price(entry.rank),
+      price: order.type !== 'market' ? this.#number(order.price) : null,
+      rank: entry.rank === undefined ? null : this.#number(entry.rank),
       sizingAtr: 'atrPeriod' in sizing ? this.#atr(sizing.atrPeriod) : null,
     };
   }
@@ -129,6 +134,31 @@ class StrategyCompiler {
     const condition = this.#conjunction([exit.when]);
     if (this.#options.recordsConditions) this.#recordCondition(exit.when, 'exit', index, null, true);
     return { id: exit.id ?? this.#options.pointerOf(exit), condition };
+  }
+
+  /** Nothing in an allocation reads state, so that all of it is columns. */
+  #allocation(allocation: RunnableAllocation): PlannedAllocation {
+    const { when, long, short, weights } = allocation;
+    const { grossPercent } = weights;
+    if (this.#options.recordsConditions)
+      for (const { expression } of rootsOf({ entries: [], exits: [], allocation, risk: this.#strategy.risk }))
+        this.#recordNamed(expression, new Set());
+    return {
+      id: allocation.id ?? this.#options.pointerOf(allocation),
+      when: this.#column(when),
+      long: long === undefined ? null : this.#leg(long),
+      short: short === undefined ? null : this.#leg(short),
+      weightBy: 'by' in weights ? this.#number(weights.by) : null,
+      gross: typeof grossPercent === 'number' ? { kind: 'constant', value: grossPercent } : this.#number(grossPercent),
+    };
+  }
+
+  #leg({ by, where, require }: NonNullable<RunnableAllocation['long' | 'short']>): PlannedLeg {
+    return {
+      by: by === undefined ? null : this.#number(by),
+      where: where === undefined ? null : this.#column(where),
+      require: require === undefined ? null : this.#column(require),
+    };
   }
 
   /** The conjunction of `parts`: one column, or a gate of its stateless conjuncts and the rest for the fill loop. */
@@ -163,7 +193,7 @@ class StrategyCompiler {
     return isCondition(node) ? this.#expressions.condition(node, base) : this.#expressions.valueOn(node, base);
   }
 
-  #price(value: RunnableValue): PlannedValue {
+  #number(value: RunnableValue): PlannedValue {
     if (this.#stateReaders.has(value)) return { kind: 'stateful', expression: this.#stateful(value) };
     const slot = this.#expressions.valueOn(value, this.#builder.base);
     const constant = this.#builder.numberAt(slot);
@@ -196,7 +226,7 @@ class StrategyCompiler {
   }
 
   #level({ period, price }: WrittenLevel): PlannedLevel {
-    return { atr: period === null ? null : this.#atr(period), price: price === null ? null : this.#price(price) };
+    return { atr: period === null ? null : this.#atr(period), price: price === null ? null : this.#number(price) };
   }
 
   /** Records a condition, the conditions in it, and every node that the author named. */

@@ -2,7 +2,7 @@
 import { textOf } from '../language/grammar/nodeTexts.ts';
 import { frameText, operationKey, sameFrame, seriesOf } from './builder.ts';
 import { estimatePlan, estimateText, patternsAsBits } from './estimate.ts';
-import type { Frame, Plan, PlannedCondition, PlannedValue, Slot, Step } from './plan.ts';
+import type { Frame, Plan, PlannedAllocation, PlannedCondition, PlannedLeg, PlannedValue, Slot, Step } from './plan.ts';
 
 /**
  * One line per step: its slot, its operation and operands, the bars it runs on, and how many steps read it. Then one
@@ -25,6 +25,7 @@ export function explainPlan(plan: Plan, symbol: string, maxConcurrentPositions =
     lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}${rankText(entry.rank)}`);
   for (const [index, exit] of plan.exits.entries())
     lines.push(`exit ${index} ${exit.id}: ${conditionText(exit.condition)}`);
+  if (plan.allocation !== null) lines.push(allocationText(plan.allocation));
   lines.push(bufferText(plan), estimateText(estimatePlan(plan, maxConcurrentPositions), nameOf));
   return `${lines.join('\n')}\n`;
 }
@@ -53,17 +54,33 @@ function operationText(step: Step, nameOf: (frame: Frame) => string): string {
 }
 
 /** Which of a portfolio's signals come first. */
-function rankText(rank: PlannedValue | null): string {
-  switch (rank?.kind) {
-    case undefined:
-      return '';
-    case 'column':
-      return `, ranked by ${slotText(rank.slot)}`;
-    case 'constant':
-      return `, ranked by ${rank.value}`;
-    case 'stateful':
-      return `, ranked in the loop by ${textOf(rank.expression.expression)}`;
-  }
+const rankText = (rank: PlannedValue | null): string =>
+  rank === null ? '' : `, ranked ${rank.kind === 'stateful' ? 'in the loop ' : ''}by ${valueText(rank)}`;
+
+function allocationText({ id, when, long, short, weightBy, gross }: PlannedAllocation): string {
+  const legText = (side: string, leg: PlannedLeg | null): string[] => {
+    if (leg === null) return [];
+    const read = [
+      ...(leg.by === null ? [] : [`by ${valueText(leg.by)}`]),
+      ...(leg.where === null ? [] : [`where ${slotText(leg.where)}`]),
+      ...(leg.require === null ? [] : [`require ${slotText(leg.require)}`]),
+    ];
+    return [`${side} ${read.length === 0 ? 'all' : read.join(', ')}`];
+  };
+  const parts = [
+    `when ${slotText(when)}`,
+    ...legText('long', long),
+    ...legText('short', short),
+    ...(weightBy === null ? [] : [`weights by ${valueText(weightBy)}`]),
+    `gross ${valueText(gross)} %`,
+  ];
+  return `allocation ${id}: ${parts.join('; ')}`;
+}
+
+/** Nothing in an allocation is stateful. */
+function valueText(planned: PlannedValue): string {
+  if (planned.kind === 'constant') return String(planned.value);
+  return planned.kind === 'column' ? slotText(planned.slot) : textOf(planned.expression.expression);
 }
 
 function conditionText(planned: PlannedCondition): string {

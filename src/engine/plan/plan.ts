@@ -95,6 +95,21 @@ export interface PlannedExit {
   readonly id: string;
   readonly condition: PlannedCondition;
 }
+/** What a leg of an allocation reads of each instrument; null: it does not ask. */
+export interface PlannedLeg {
+  readonly by: PlannedValue | null;
+  readonly where: Slot | null;
+  readonly require: Slot | null;
+}
+export interface PlannedAllocation {
+  readonly id: string;
+  readonly when: Slot;
+  readonly long: PlannedLeg | null;
+  readonly short: PlannedLeg | null;
+  readonly weightBy: PlannedValue | null;
+  /** Percent points of equity. */
+  readonly gross: PlannedValue;
+}
 /** What a level reads at a signal. */
 export interface PlannedLevel {
   readonly atr: Slot | null;
@@ -115,6 +130,8 @@ export interface Plan {
   readonly steps: readonly Step[];
   readonly entries: readonly PlannedEntry[];
   readonly exits: readonly PlannedExit[];
+  /** In place of entries and exits. */
+  readonly allocation: PlannedAllocation | null;
   readonly risk: PlannedRisk;
   readonly slippageAtr: Slot | null;
   readonly conditions: readonly ConditionNode[];
