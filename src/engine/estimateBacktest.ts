@@ -24,7 +24,7 @@ export type EstimatedRun =
 export function estimateTask(run: PlannedRun): EstimatedRun {
   // What its orders cost is not estimated.
   const { execution: _, ...free } = run.config;
-  const planned = planTask(run, resolveConfig(free), true);
+  const planned = planTask(run, resolveConfig(free, run.strategyAst.strategy.allocation !== undefined), true);
   if (!planned.ok) return planned;
   return { ok: true, estimate: estimatePlan(planned.plan, planned.strategy.maxConcurrentPositions) };
 }

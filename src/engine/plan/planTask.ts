@@ -65,9 +65,10 @@ export function compileTask(
 
 export const contextOf = (
   { signalGraph }: PlannedTask,
-  { timeframe, signalInstrument }: ResolvedConfig,
+  { timeframe, signalInstrument, instruments }: ResolvedConfig,
 ): PrepareContext => ({
   timeframe,
+  instruments: instruments?.map(({ symbol }) => symbol) ?? null,
   symbol: signalInstrument?.symbol ?? EACH_INSTRUMENT,
   ...(signalGraph && { signalGraph }),
 });
