@@ -35,6 +35,7 @@ const CASES: readonly [name: string, code: string, body: () => Json][] = [
   ['names a kilobyte long', 'UNKNOWN_INDICATOR', () => ({ signalGraph: nodes(500, () => ({ kind: 'indicator', indicator: 'm'.repeat(2_000), args: {} })) })],
   ['a megabyte of digits for an output', 'INDICATOR_OUTPUT_UNKNOWN', () => ({ strategyAst: strategy({ kind: 'compare', op: 'gt', left: { kind: 'indicator', indicator: 'bbands', args: {}, output: `${'1'.repeat(1_000_000)}x` }, right: { kind: 'const', value: 1 } }) })],
   ['a megabyte of spaces for the bounds of a time', 'TYPE_MISMATCH', () => ({ strategyAst: strategy({ kind: 'time', between: `${' '.repeat(1_000_000)}x` }) })],
+  ['a tag under another name that has no text', 'MISSING_FIELD', () => ({ strategyAst: strategy({ type: { toString: null }, op: 'gt' }) })],
   ['one all of four thousand items', 'OUT_OF_RANGE', () => ({ strategyAst: strategy({ kind: 'all', items: Array.from({ length: 4_000 }, (_, i) => ({ kind: 'rising', bars: i + 1, source: { kind: 'market', field: 'close' } })) }) })],
 ]; // prettier-ignore
 

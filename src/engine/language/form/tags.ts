@@ -87,9 +87,10 @@ function misnamedTag(
 ): TagFault | undefined {
   const standsForTag = (written: string): boolean =>
     ['type', 'kind', 'mode'].includes(written) || findNearest?.(written, [key])?.isCertain === true;
+  const isOption = (written: unknown): boolean => typeof written === 'string' && options.has(written);
   const named = Object.keys(value)
     .slice(0, MAX_RENAMES)
-    .find((one) => one !== key && options.has(String(value[one])) && standsForTag(one));
+    .find((one) => one !== key && isOption(value[one]) && standsForTag(one));
   if (named === undefined) return undefined;
   const advice = `Rename ${shown(named)} to ${shown(key)}.`;
   return { fault: otherForTag(key, named, advice, [moveMember(pointer, named, key)]) };
