@@ -6,6 +6,7 @@ import { connect } from '../db/connect.ts';
 import { enterThrough, lowerThreadPriority } from '../engine/index.ts';
 import { createLog } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
+import { offerUniverse } from '../market/universe/offerUniverse.ts';
 import { buildApp } from './app.ts';
 import { warmUpBatches } from './backtests/batchWarmUp.ts';
 import type { FromThread, HeavyRequest, HeavyThreadData, NewHeavyRequest, ToThread } from './http/heavyMessages.ts';
@@ -43,7 +44,7 @@ async function start(): Promise<void> {
     // Callers are already authenticated, so it needs no pool for short reads.
     shortReads: sql,
     log,
-    catalog: openCatalog(sql, config.dataDir),
+    catalog: offerUniverse(openCatalog(sql, config.dataDir, { storage: config.snapshotStorage, log })),
     config: { ...config, rateLimits: false },
   };
   const app = await buildApp(services, { authenticatedAs, beforeCommit });

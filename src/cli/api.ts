@@ -14,6 +14,7 @@ import type { Log } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
 import type { StoredCatalog } from '../market/catalog.ts';
 import { importShipped } from '../market/shipped.ts';
+import { offerUniverse } from '../market/universe/offerUniverse.ts';
 import { runInLifetime, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
 import { awaitBegin, sayReady } from './supervised.ts';
@@ -82,7 +83,7 @@ async function prepareApi(
   stack.defer(() => sql.end({ timeout: 2 }));
   const shortReads = connect(databaseUrl, { applicationName: 'candlepool api', max: SHORT_READS });
   stack.defer(() => shortReads.end({ timeout: 2 }));
-  const catalog = openCatalog(sql, config.dataDir, { storage: config.snapshotStorage, log });
+  const catalog = offerUniverse(openCatalog(sql, config.dataDir, { storage: config.snapshotStorage, log }));
   const services = { sql, shortReads, config, log, catalog };
   const app = await buildApp(services, { heavyRequests: startHeavyRequests(services, begun) });
   stack.defer(async () => {

@@ -4,6 +4,7 @@ import type { Bars, StoredTimeframe } from '../engine/index.ts';
 import { openCatalog } from '../market/catalog.ts';
 import type { CatalogEntry, StoredCatalog } from '../market/catalog.ts';
 import { importShipped } from '../market/shipped.ts';
+import { offerUniverse } from '../market/universe/offerUniverse.ts';
 import { openDatabase } from './database.ts';
 import { hintAmong } from './marketSource.ts';
 import { CommandError } from './output.ts';
@@ -20,7 +21,7 @@ export async function openData(): Promise<AsyncDisposable & { readonly catalog: 
   const dispose = (): Promise<void> => Promise.resolve(database[Symbol.asyncDispose]());
   try {
     const { dataDir, snapshotStorage: storage } = database.config;
-    const catalog = openCatalog(database.sql, dataDir, { storage });
+    const catalog = offerUniverse(openCatalog(database.sql, dataDir, { storage }));
     await importShipped(catalog);
     return { catalog, [Symbol.asyncDispose]: dispose };
   } catch (error) {

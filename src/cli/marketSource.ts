@@ -40,11 +40,10 @@ export async function openMarketSource(symbols: readonly string[], folder: strin
   const shippedFiles = new Map(
     (await readShippedSeries()).map((each) => [`${each.symbol} ${each.timeframe}`, each.file]),
   );
-  const describeShipped: MarketSource['describe'] = (symbol, timeframe, meta) =>
-    sourceOf(symbol, timeframe, meta, {
-      origin: 'shipped',
-      file: shippedFiles.get(`${meta.symbol} ${meta.timeframe}`) ?? null,
-    });
+  const describeShipped: MarketSource['describe'] = (symbol, timeframe, meta) => {
+    const file = shippedFiles.get(`${meta.symbol} ${meta.timeframe}`) ?? null;
+    return sourceOf(symbol, timeframe, meta, { origin: file === null ? 'synthetic' : 'shipped', file });
+  };
   if (!(await isImported(symbols, shipped))) return { catalog: shipped, describe: describeShipped };
   const stored = await readStored();
   const isStored = (symbol: string): boolean =>

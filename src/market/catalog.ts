@@ -65,9 +65,8 @@ export interface StoredEntry extends CatalogEntry {
   readonly sourceFile: string | null;
 }
 
-/** The catalog over Postgres, which also takes imports. */
+/** A catalog that also takes imports. */
 export interface StoredCatalog extends Catalog {
-  list(): Promise<readonly StoredEntry[]>;
   /**
    * Writes a snapshot file, then points the series to it. An import that is killed before the end leaves the old data
    * in effect.
@@ -91,6 +90,11 @@ export interface StoredCatalog extends Catalog {
   removed(): Promise<readonly Pick<CatalogEntry, 'symbol' | 'timeframe'>[]>;
 }
 
+/** The catalog over Postgres. */
+interface PostgresCatalog extends StoredCatalog {
+  list(): Promise<readonly StoredEntry[]>;
+}
+
 /**
  * How long `list` may answer from memory: thousands of backtests must not each query Postgres. An import by another
  * process is seen this much later.
@@ -112,7 +116,7 @@ interface CatalogOptions {
  * Snapshots are in DATA_DIR/snapshots, a folder that processes on several hosts must share, or in Postgres, with a copy
  * in that folder.
  */
-export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions = {}): StoredCatalog {
+export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions = {}): PostgresCatalog {
   const folder = new SnapshotFolder(join(dataDir, 'snapshots'));
   const table = options.storage === 'postgres' ? new SnapshotTable(sql) : null;
   const storage = table ? new CopiedStorage(table, folder, noteFailedCopy(options.log)) : folder;

@@ -1,4 +1,5 @@
-// Shipped data: the real series in data/, for the first run and for commands that use no database.
+// Shipped data: the real series in data/ and the synthetic universe, for the first run and for commands that use no
+// database.
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
@@ -15,6 +16,8 @@ import { InstrumentFields, makeInstrument } from './instrument.ts';
 import { refuse } from './importError.ts';
 import { makeSnapshot } from './snapshotFiles.ts';
 import { readSourceFile } from './sourceFile.ts';
+import { withUniverse } from './universe/offerUniverse.ts';
+import { listUniverse } from './universe/universe.ts';
 
 export const SHIPPED_FOLDER = join(ROOT, 'data');
 
@@ -58,11 +61,16 @@ export async function importShipped(
 }
 
 /**
- * A catalog over a folder of files and no database: the shipped one, or a user's with files named
- * SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow, .feather, .json). A file is read when it is first asked for.
+ * A catalog over a folder of files and no database: the shipped one with the synthetic universe, or a user's with files
+ * named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow, .feather, .json). A file is read when it is first asked for.
  * @throws MarketDataError FILE_UNREADABLE when there is no such folder
  */
 export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<Catalog> {
+  const files = await openFolder(folder);
+  return folder === SHIPPED_FOLDER ? withUniverse(files) : files;
+}
+
+async function openFolder(folder: string): Promise<Catalog> {
   const sources = await sourcesOf(folder);
   const read = new Map<string, Promise<{ entry: CatalogEntry; snapshot: Snapshot }>>();
   const load = (source: Source): Promise<{ entry: CatalogEntry; snapshot: Snapshot }> => {
@@ -102,11 +110,12 @@ interface Source {
 const instrumentOf = ({ symbol, fields }: Source, { report }: BarsTable): Instrument =>
   makeInstrument(symbol, fields, report.calendar);
 
-/** The series of a folder by the names of its files, none of which is read. */
+/** The series of a folder by the names of its files, none of which is read; with the shipped ones, the universe. */
 export async function listSeriesFiles(
   folder: string = SHIPPED_FOLDER,
 ): Promise<readonly Pick<CatalogEntry, 'symbol' | 'timeframe'>[]> {
-  return sourcesOf(folder);
+  const files = await sourcesOf(folder);
+  return folder === SHIPPED_FOLDER ? [...files, ...listUniverse()] : files;
 }
 
 async function sourcesOf(folder: string): Promise<Source[]> {

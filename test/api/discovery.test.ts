@@ -178,10 +178,27 @@ describe('market data', () => {
     expect(status).toBe(200);
     expect(body.data).toContainEqual(expect.objectContaining({ symbol: 'EURUSD', timeframe: '1h', synthetic: false }));
     for (const row of body.data) {
-      expect(Object.keys(row)).toEqual(['symbol', 'timeframe', 'bars', 'start', 'end', 'gaps', 'synthetic']);
+      const members = ['symbol', 'timeframe', 'bars', 'start', 'end', 'gaps', 'synthetic'];
+      expect(Object.keys(row)).toEqual(row.synthetic ? [...members, 'description'] : members);
       expect(row.end).toBeGreaterThan(row.start);
     }
     expect(body.pagination.total).toBe(body.data.length);
+  });
+
+  it('lists the synthetic universe, and says what each of its series is', async () => {
+    const { body } = await client.get('/market-data?symbol=SYN-TECH-04');
+    expect(body.data).toEqual([
+      {
+        symbol: 'SYN-TECH-04',
+        timeframe: '1d',
+        bars: 1975,
+        start: Date.UTC(2016, 4, 16),
+        end: Date.UTC(2023, 11, 30),
+        gaps: expect.any(Number),
+        synthetic: true,
+        description: 'Synthetic company of the sector technology, whose data begins on 2016-05-16.',
+      },
+    ]);
   });
 
   it('filters by symbol and timeframe, and pages', async () => {

@@ -4,6 +4,7 @@ import { STORED_TIMEFRAMES } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { fixedListQuery, pageOf, paginateItems } from '../http/pagination.ts';
 import { API_KEY_SECURITY, KEY_PROBLEMS, problems, text } from '../http/routeSchemas.ts';
+import { describeUniverseEntry } from '../../market/universe/universe.ts';
 import type { App, Services } from '../services.ts';
 
 const Series = z
@@ -15,6 +16,7 @@ const Series = z
     end: z.int().meta({ description: 'Close of the last bar, ms UTC: [start, end) is a range that holds all.' }),
     gaps: z.int().meta({ description: 'Places where bars are absent.' }),
     synthetic: z.boolean().meta({ description: 'Made by a generator, not traded anywhere.' }),
+    description: z.string().optional().meta({ description: 'What it is; only of the synthetic universe.' }),
   })
   .meta({ id: 'Series' });
 
@@ -38,7 +40,8 @@ export async function marketDataRoutes(app: App, { catalog }: Services): Promise
     async ({ query }) => {
       const rows = (await catalog.list())
         .filter((series) => query.symbol === undefined || series.symbol === query.symbol)
-        .filter((series) => query.timeframe === undefined || series.timeframe === query.timeframe);
+        .filter((series) => query.timeframe === undefined || series.timeframe === query.timeframe)
+        .map((series) => ({ ...series, description: describeUniverseEntry(series) ?? undefined }));
       // Finest first within a symbol; the key only has to sort this way and be unique.
       const rank = (row: (typeof rows)[number]) => STORED_TIMEFRAMES.indexOf(row.timeframe);
       return paginateItems(query, rows, (row) => `${row.symbol}\n${rank(row)}`);
