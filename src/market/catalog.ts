@@ -217,7 +217,7 @@ export function refuseExisting(stored: CatalogEntry, offered: Pick<CatalogEntry,
 /** The answers of every catalog, given its list of entries and a way to open them. */
 export function catalogOver(list: Catalog['list'], open: Catalog['open']): Catalog {
   const ofSymbol = async (symbol: string): Promise<readonly CatalogEntry[]> =>
-    (await list()).filter((entry) => entry.symbol === symbol);
+    entriesBySymbol(await list()).get(symbol) ?? [];
   const readable = async (symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogEntry[]> => {
     const stored = await ofSymbol(symbol);
     return sourceEntry(stored, timeframe) ? stored : [];
@@ -233,6 +233,17 @@ export function catalogOver(list: Catalog['list'], open: Catalog['open']): Catal
     readable,
     snapshots: async (symbol, timeframe) => open((await readable(symbol, timeframe)).map((entry) => entry.sha256)),
   };
+}
+
+const indexes = new WeakMap<readonly CatalogEntry[], ReadonlyMap<string, readonly CatalogEntry[]>>();
+
+/** The entries of each symbol, made once per list: the check of a portfolio looks up a thousand symbols. */
+function entriesBySymbol(entries: readonly CatalogEntry[]): ReadonlyMap<string, readonly CatalogEntry[]> {
+  const known = indexes.get(entries);
+  if (known) return known;
+  const bySymbol = Map.groupBy(entries, ({ symbol }) => symbol);
+  indexes.set(entries, bySymbol);
+  return bySymbol;
 }
 
 /** The stored series that serves a timeframe, judged by its ends; gaps are found when the run opens the bars. */
