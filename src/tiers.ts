@@ -27,7 +27,10 @@ export interface TierLimits {
   readonly keptBacktests: number;
   /** Sweeps and robustness checks: a sweep of a million variants takes as much room as ten thousand backtests. */
   readonly keptSweeps: number;
+  /** Bars of all instruments of a run together. */
   readonly barsPerBacktest: number;
+  /** Symbols in `config.instruments`. */
+  readonly maxInstrumentsPerRun: number;
   /** Seconds that one run may take on a thread. */
   readonly runSeconds: number;
   readonly sweepVariants: number;
@@ -75,6 +78,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     keptBacktests: 10_000,
     keptSweeps: 500,
     barsPerBacktest: 1_000_000,
+    maxInstrumentsPerRun: 10,
     runSeconds: 60,
     sweepVariants: 200,
     sweepPoints: 4_000,
@@ -104,6 +108,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     keptBacktests: 200_000,
     keptSweeps: 5_000,
     barsPerBacktest: 10_000_000,
+    maxInstrumentsPerRun: 100,
     runSeconds: 300,
     sweepVariants: 10_000,
     sweepPoints: 200_000,
@@ -133,6 +138,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     keptBacktests: 2_000_000,
     keptSweeps: 20_000,
     barsPerBacktest: 100_000_000,
+    maxInstrumentsPerRun: 1_000,
     runSeconds: 600,
     sweepVariants: 1_000_000,
     sweepPoints: 4_000_000,

@@ -1,6 +1,6 @@
 // Lists of backtests: filtered, sorted, and page by page. Every query names the workspace.
 import type { FlatKey } from '../engine/index.ts';
-import { BACKTEST_TABLES, STATUS_COLUMN } from './backtests.ts';
+import { BACKTEST_TABLES, STATUS_COLUMN, SYMBOL_SEPARATOR } from './backtests.ts';
 import type { RunStatus } from './runStatus.ts';
 import type { Queryable } from './connect.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
@@ -13,7 +13,9 @@ export interface BacktestRow {
   readonly status: RunStatus;
   readonly strategyId: string;
   readonly strategyVersionId: string;
-  readonly symbol: string;
+  /** The first symbols that it trades, in the order of its list, and how many it trades in all. */
+  readonly symbols: readonly string[];
+  readonly symbolCount: number;
   readonly timeframe: string;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -48,6 +50,7 @@ interface BacktestFilters {
   readonly status?: RunStatus | undefined;
   readonly strategyId?: string | undefined;
   readonly strategyVersionId?: string | undefined;
+  /** One of those that it trades. */
   readonly symbol?: string | undefined;
   readonly timeframe?: string | undefined;
   /** Exclusive, like `createdBefore`. */
@@ -72,7 +75,7 @@ export async function listBacktests(
         : sql``
     }
     ${strategyVersionId ? sql`and b.strategy_version_id = ${strategyVersionId}` : sql``}
-    ${symbol ? sql`and b.symbol = ${symbol}` : sql``}
+    ${symbol ? sql`and ${symbol} = any (${symbolsOf(sql)})` : sql``}
     ${timeframe ? sql`and b.timeframe = ${timeframe}` : sql``}
     ${createdAfter ? sql`and b.created_at > ${createdAfter}` : sql``}
     ${createdBefore ? sql`and b.created_at < ${createdBefore}` : sql``}`;
@@ -86,7 +89,8 @@ export async function listBacktests(
   const rows = await sql<(BacktestRow & { sortValue: string })[]>`
     select b.id, ${sql.unsafe(STATUS_COLUMN)} as status, b.strategy_id as "strategyId",
       b.strategy_version_id as "strategyVersionId",
-      b.symbol, b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
+      (${symbolsOf(sql)})[:${MAX_SYMBOLS}] as symbols, cardinality(${symbolsOf(sql)}) as "symbolCount",
+      b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
       r.finished_at as "finishedAt", coalesce(r.is_cached, false) as "isCached",
       ${sql.unsafe(summaryNumber('returnPct', positions))} as "returnPct",
       ${sql.unsafe(summaryNumber('sharpeRatio', positions))} as "sharpeRatio",
@@ -99,6 +103,10 @@ export async function listBacktests(
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from ${counted} where ${where}`;
   return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
 }
+
+/** A list may hold many portfolios of a thousand symbols each; a row shows the first. */
+const MAX_SYMBOLS = 5;
+const symbolsOf = (sql: Queryable) => sql`string_to_array(b.symbol, ${SYMBOL_SEPARATOR})`;
 
 /**
  * Selects one status. Open backtests are looked up by their ids: with statistics from when the queue was longer, the

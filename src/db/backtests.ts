@@ -11,11 +11,15 @@ import { addTicketsFor } from './tickets.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Between the symbols of a portfolio in the column `symbol`. No symbol has one (checkSymbol, market/instrument.ts). */
+export const SYMBOL_SEPARATOR = ',';
+
 /** What is stored of a backtest when it is accepted. */
 export interface NewBacktest {
   readonly strategyId: string;
   readonly strategyVersionId: string;
-  readonly symbol: string;
+  /** What it trades: one symbol, or those of a portfolio in the order of its list. */
+  readonly symbols: readonly string[];
   readonly timeframe: string;
   /** As it was sent. */
   readonly config: object;
@@ -101,7 +105,7 @@ export async function insertBacktests(
       select uuidv7() as id, x.*
       from rows from (
         unnest(${column((item) => item.strategyId)}::uuid[], ${column((item) => item.strategyVersionId)}::uuid[],
-          ${column((item) => item.symbol)}::text[], ${column((item) => item.timeframe)}::text[],
+          ${column((item) => item.symbols.join(SYMBOL_SEPARATOR))}::text[], ${column((item) => item.timeframe)}::text[],
           ${column((item) => `{${item.snapshots.join()}}`)}::text[], ${column((item) => item.runKey)}::text[],
           ${column((item) => item.cost)}::double precision[],
           ${column((item) => item.memoryBytes)}::double precision[]),

@@ -7,11 +7,14 @@ import type { CONFIG_ERROR_CODES } from './definitions/issueCodes.ts';
 import type { PatchOperation } from './language/issues/patch.ts';
 import { resolveConfig, type BacktestConfig } from './config.ts';
 
-/** Paths begin with `/config`. What depends on the instrument is checked only when one is given. */
-export function configIssues(config: BacktestConfig, instrument?: Instrument): ValidationIssue[] {
+/**
+ * Paths begin with `/config`.
+ * @param instruments those of the config, as far as they are known; what depends on them is checked of no others
+ */
+export function configIssues(config: BacktestConfig, ...instruments: readonly Instrument[]): ValidationIssue[] {
   return [
     ...feeIssues(config),
-    ...(instrument ? slippageIssues(config, instrument) : []),
+    ...slippageIssues(config, instruments),
     ...rangeIssues(config),
     ...instrumentIssues(config),
   ];
@@ -75,11 +78,16 @@ function feeIssues(config: BacktestConfig): ValidationIssue[] {
   });
 }
 
-function slippageIssues(config: BacktestConfig, instrument: Instrument): ValidationIssue[] {
+/** How many instruments of a portfolio an issue names. */
+const MAX_NAMED = 5;
+
+function slippageIssues(config: BacktestConfig, instruments: readonly Instrument[]): ValidationIssue[] {
   const { slippage } = resolveConfig(config).execution;
   const ticks = slippageKindOf(slippage).tickMember(slippage);
-  if (ticks === null || instrument.tickSize !== null) return [];
-  const message = `The tick size of ${instrument.symbol} is not known.`;
+  const unknown = instruments.filter(({ tickSize }) => tickSize === null).map(({ symbol }) => symbol);
+  if (ticks === null || unknown.length === 0) return [];
+  const more = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : '';
+  const message = `The tick size of ${unknown.slice(0, MAX_NAMED).join(', ')}${more} is not known.`;
   return [issue('TICK_SIZE_UNKNOWN', `/execution/slippage/${ticks.member}`, message, ticks.suggestion)];
 }
 
@@ -115,35 +123,38 @@ function instrumentIssues({ signalInstrument, instruments, portfolio }: Backtest
     const suggestion = 'Remove signalInstrument to run the list, or instruments to run the one.';
     found.push(issue('INSTRUMENTS_INVALID', '/signalInstrument', message, suggestion));
   }
-  const symbols = instruments.map(({ symbol }) => symbol);
-  symbols.forEach((symbol, at) => {
-    if (symbols.indexOf(symbol) === at) return;
+  const symbols = new Set<string>();
+  const repeated: ValidationIssue[] = [];
+  instruments.forEach(({ symbol }, at) => {
+    if (!symbols.has(symbol)) return void symbols.add(symbol);
     const message = `${symbol} is in the list twice.`;
-    found.push(
-      issue('INSTRUMENTS_INVALID', `/instruments/${at}`, message, 'Remove it here.', [
-        { op: 'remove', path: `/config/instruments/${at}` },
-      ]),
-    );
+    const patch = [{ op: 'remove', path: `/config/instruments/${at}` }] as const;
+    repeated.push(issue('INSTRUMENTS_INVALID', `/instruments/${at}`, message, 'Remove it here.', patch));
   });
-  return [...found, ...linkedIssues(portfolio?.linked ?? [], symbols)];
+  // The last first, so that the patches can be applied one after the other.
+  return [...found, ...repeated.toReversed(), ...linkedIssues(portfolio?.linked ?? [], symbols)];
 }
 
-function linkedIssues(linked: readonly (readonly string[])[], symbols: readonly string[]): ValidationIssue[] {
+/** Groups may repeat symbols for as long as a body may be; the first issues are enough to see why. */
+const MAX_LINKED_ISSUES = 100;
+
+function linkedIssues(linked: readonly (readonly string[])[], symbols: ReadonlySet<string>): ValidationIssue[] {
   const seen = new Set<string>();
-  return linked.flatMap((group, at) =>
-    group.flatMap((symbol, place) => {
+  const found: ValidationIssue[] = [];
+  for (const [at, group] of linked.entries()) {
+    for (const [place, symbol] of group.entries()) {
       const path = `/portfolio/linked/${at}/${place}`;
-      if (!symbols.includes(symbol)) {
+      if (!symbols.has(symbol)) {
         const message = `${symbol} is linked, but is not one of the instruments.`;
         const suggestion = 'Add it to instruments, or take it out of the group.';
-        return [issue('INSTRUMENTS_INVALID', path, message, suggestion)];
-      }
-      if (seen.has(symbol)) {
+        found.push(issue('INSTRUMENTS_INVALID', path, message, suggestion));
+      } else if (seen.has(symbol)) {
         const message = `${symbol} is linked twice; an instrument can be in one group, once.`;
-        return [issue('INSTRUMENTS_INVALID', path, message, 'Keep one of its places.')];
+        found.push(issue('INSTRUMENTS_INVALID', path, message, 'Keep one of its places.'));
       }
+      if (found.length === MAX_LINKED_ISSUES) return found;
       seen.add(symbol);
-      return [];
-    }),
-  );
+    }
+  }
+  return found;
 }

@@ -38,5 +38,5 @@ export function estimateBacktest(
   rowsOf: (series: SeriesName) => number,
 ): BacktestEstimate | undefined {
   const estimated = estimateTask(run);
-  return estimated.ok ? estimateRun(estimated.estimate, symbolsOf(run.config)[0], rowsOf) : undefined;
+  return estimated.ok ? estimateRun(estimated.estimate, symbolsOf(run.config), rowsOf) : undefined;
 }

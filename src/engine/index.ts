@@ -10,10 +10,11 @@ export {
   type Market,
   type StoredTimeframe,
   type Timeframe,
+  type Universe,
 } from './bars/bars.ts';
 export { openSnapshot, type SharedBytes, type Snapshot, type SnapshotMeta } from './bars/arrow.ts';
 export { encodeColumns } from './bars/arrowTable.ts';
-export { createMarket, sourceTimeframe } from './bars/market.ts';
+export { createMarket, createUniverse, sourceTimeframe } from './bars/market.ts';
 export { type Outlier } from './bars/outliers.ts';
 export { periodsPerYear, periodsPerYearReason } from './bars/periodsPerYear.ts';
 
@@ -138,7 +139,7 @@ export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 // Robustness checks
 export { ANALYSES, ROBUSTNESS_ANALYSES } from './robustness/analyses/registeredAnalyses.ts';
 export type { AnalysisRow } from './robustness/analyses/analysis.ts';
-export { RobustnessSpec, type RobustnessJob } from './robustness/robustnessRequest.ts';
+export { checkRefusal, RobustnessSpec, type RobustnessJob } from './robustness/robustnessRequest.ts';
 export type { Lineage, LineageSweep } from './robustness/lineage.ts';
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';

@@ -15,3 +15,16 @@ export function isoTime(time: number): string {
     .replace(/(:00)?\.000Z$/, 'Z')
     .replace(/T00:00Z$/, '');
 }
+
+/** The most symbols of a portfolio that a line names. */
+const MAX_SYMBOLS = 5;
+
+/**
+ * "AAPL", "AAPL, MSFT" or "AAPL, MSFT, IBM, GOOG, SPX and 495 more".
+ * @param first the first of the symbols, at least five if there are as many
+ * @param count how many there are in all
+ */
+export function symbolsText(first: readonly string[], count = first.length): string {
+  const shown = first.slice(0, MAX_SYMBOLS);
+  return shown.join(', ') + (count > shown.length ? ` and ${count - shown.length} more` : '');
+}

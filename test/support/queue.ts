@@ -73,7 +73,7 @@ export function newBacktests(
   return params.map((each) => ({
     strategyId: workspace.strategyId,
     strategyVersionId: workspace.strategyVersionId,
-    symbol: SYMBOL,
+    symbols: [SYMBOL],
     timeframe: '1d',
     config: configOf(each),
     snapshots: [data.sha256],

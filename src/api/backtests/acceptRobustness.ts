@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/connect.ts';
 import { findCheckedBacktest, type CheckedBacktest } from '../../db/robustness.ts';
 import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
 import type { NewSweep } from '../../db/sweeps.ts';
-import { estimateBacktest, runCountOf, stepsOf, symbolsOf } from '../../engine/index.ts';
+import { checkRefusal, estimateBacktest, runCountOf, stepsOf, symbolsOf } from '../../engine/index.ts';
 import type { BacktestConfig, RobustnessJob, RobustnessSpec } from '../../engine/index.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
@@ -14,7 +14,7 @@ import { barsOfWork, COST_PER_RUN, COST_PER_SHARD } from './backtestCost.ts';
 /**
  * Checks the request.
  * @returns what is stored of it
- * @throws NOT_FOUND, TIER_LIMIT_REACHED
+ * @throws NOT_FOUND, BACKTEST_CONFIG_INVALID of a portfolio, TIER_LIMIT_REACHED
  */
 export async function acceptCheck(
   sql: Queryable,
@@ -26,6 +26,8 @@ export async function acceptCheck(
   const [version] = await findVersions(sql, caller.workspaceId, [backtest.strategyVersionId]);
   if (version === undefined) throw notFound('strategy version', backtest.strategyVersionId);
   const config = backtest.config as BacktestConfig;
+  const refusal = checkRefusal(config);
+  if (refusal !== null) throw problem('BACKTEST_CONFIG_INVALID', { message: refusal.message });
   const job: RobustnessJob = {
     task: { id: backtestId, ...strategyOf(version), config },
     spec: robustness,

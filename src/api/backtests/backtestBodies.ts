@@ -6,15 +6,26 @@ import type { BacktestRow } from '../../db/backtestLists.ts';
 import type { Backtest, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/runStatus.ts';
 import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail, shownSummary } from '../../engine/index.ts';
+import { symbolsText } from '../../market/formatting.ts';
 import { linksTo, linkTo, type PublicAddress } from '../http/links.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import type { BacktestDetail, BacktestRow as RowShape, Progress } from './backtestSchemas.ts';
 
 export const BACKTESTS = '/public/v1/backtests';
 
-export function rowBody({ isCached, createdAt, startedAt, finishedAt, ...row }: BacktestRow): z.input<typeof RowShape> {
+export function rowBody({
+  isCached,
+  createdAt,
+  startedAt,
+  finishedAt,
+  symbols,
+  symbolCount,
+  ...row
+}: BacktestRow): z.input<typeof RowShape> {
   return {
     ...row,
+    symbol: symbolsText(symbols, symbolCount),
+    ...(symbolCount > 1 && { instruments: symbolCount }),
     createdAt: createdAt.toISOString(),
     startedAt: isoOrNull(startedAt),
     finishedAt: isoOrNull(finishedAt),

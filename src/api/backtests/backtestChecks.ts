@@ -7,35 +7,24 @@ import {
   ENGINE_VERSION,
   estimateTask,
   TIMEFRAME_MS,
-  foreignSeries,
   hashWithParams,
+  isPortfolio,
+  quoteIssues,
   resolveConfig,
   symbolsOf,
 } from '../../engine/index.ts';
-import type { BacktestConfig, EstimatedRun, PatchOperation, ResolvedConfig, SeriesName } from '../../engine/index.ts';
+import type { BacktestConfig, EstimatedRun, PatchOperation, ResolvedConfig } from '../../engine/index.ts';
 import type { Catalog, CatalogEntry } from '../../market/catalog.ts';
-import { similarSymbol } from '../../market/similarSymbol.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
-import { barsOf, costOf, seriesKey, type RunSeries } from './backtestCost.ts';
+import { costOf } from './backtestCost.ts';
+import { findSeries, type VersionOnSeries } from './runSeries.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { loopShare } from '../http/loopShare.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
 import { notFound } from '../http/routeSchemas.ts';
 
-/** How many symbols an issue names; GET /market-data lists all. */
-const SYMBOLS_SHOWN = 20;
-
-/** What the requests of one call have in common that run the same version on the same series. */
-interface VersionOnSeries extends RunSeries {
-  /** undefined: there are no such bars. */
-  readonly base: CatalogEntry | undefined;
-  /** The issue that there are no such bars; otherwise empty. */
-  readonly unavailable: readonly ProblemIssue[];
-  /** Series of other instruments that are missing. */
-  readonly missing: readonly ProblemIssue[];
-  /** The names of the snapshots that a run may read. */
-  readonly snapshots: readonly string[];
-}
+/** What a symbol of a list takes of the event loop: measured with a thousand of them among ten thousand. */
+const MS_PER_SYMBOL = 0.03;
 
 /** What the requests of one call have in common whose configs differ only in their params. */
 interface SharedConfig {
@@ -83,53 +72,54 @@ export class BacktestCheck {
     config: BacktestConfig,
     { root = '', pinned }: { readonly root?: string; readonly pinned?: readonly string[] | undefined } = {},
   ): Promise<NewBacktest> {
+    this.#limitInstruments(config);
     const series = await this.#seriesOf(version, config);
-    const { base } = series;
     const snapshots = pinned === undefined ? series.snapshots : [...pinned].sort();
-    const shared = this.#sharedConfig(version, config, base, snapshots);
+    const shared = this.#sharedConfig(version, config, series, snapshots);
     const estimated = this.#estimate(version, config, shared);
     const issues = allIssues(series, shared, estimated);
-    if (issues.length > 0 || !base || !estimated.ok)
+    const bases = series.bases.filter((base) => base !== undefined);
+    if (issues.length > 0 || bases.length < series.bases.length || !estimated.ok)
       throw problem('BACKTEST_CONFIG_INVALID', {
         message: issues.length === 1 ? issues[0].message : `The config has ${issues.length} faults; see issues.`,
         issues: issues.map((issue) => rooted(issue, root)),
         extras: { example: CONFIG_EXAMPLE },
       });
-    this.#limitBars(barsInRange(shared.resolved, base));
+    this.#limitBars(barsInRange(shared.resolved, bases), bases.length);
     return {
       strategyId: version.strategyId,
       strategyVersionId: version.id,
-      symbol: symbolsOf(config)[0],
+      symbols: symbolsOf(config),
       timeframe: config.timeframe,
       config,
       snapshots,
       runKey: shared.runKeyOf(config.params ?? {}),
-      ...costOf(estimated.estimate, shared.resolved, base, series),
+      ...costOf(estimated.estimate, shared.resolved, bases, series),
     };
   }
 
   /** Everything that keeps a well-formed config from running; paths begin with `/config` or lead into the strategy. */
   async issues(version: StrategyVersion, config: BacktestConfig): Promise<ProblemIssue[]> {
     const series = await this.#seriesOf(version, config);
-    const shared = this.#sharedConfig(version, config, series.base, series.snapshots);
+    const shared = this.#sharedConfig(version, config, series, series.snapshots);
     return allIssues(series, shared, this.#estimate(version, config, shared));
   }
 
   #sharedConfig(
     version: StrategyVersion,
     config: BacktestConfig,
-    base: CatalogEntry | undefined,
+    { bases }: VersionOnSeries,
     snapshots: readonly string[],
   ): SharedConfig {
     const key = JSON.stringify([version.id, { ...config, params: undefined }, snapshots]);
     let shared = this.#configs.get(key);
     if (shared === undefined) {
       const { timeframe, overrides } = config;
-      const resolved = resolveConfig(config);
+      const resolved = resolveConfig(config, hasAllocation(version));
       shared = {
-        estimateKey: JSON.stringify([version.id, timeframe, symbolsOf(config)[0], overrides]),
+        estimateKey: JSON.stringify([version.id, timeframe, symbolsOf(config), overrides]),
         resolved,
-        issues: configIssues(config, base?.instrument),
+        issues: issuesOn(bases, config),
         runKeyOf: runKeyOf(version, resolved, snapshots),
       };
       this.#configs.set(key, shared);
@@ -137,67 +127,17 @@ export class BacktestCheck {
     return shared;
   }
 
-  #seriesOf(version: StrategyVersion, config: BacktestConfig): Promise<VersionOnSeries> {
-    const { timeframe } = config;
-    const [symbol] = symbolsOf(config);
-    const key = JSON.stringify([version.id, timeframe, symbol]);
+  #seriesOf({ id, strategyAst }: StrategyVersion, config: BacktestConfig): Promise<VersionOnSeries> {
+    const { timeframe, benchmark } = config;
+    const wanted = { timeframe, symbols: symbolsOf(config), isList: isPortfolio(config), benchmark: benchmark?.symbol };
+    const key = JSON.stringify([id, wanted]);
     let series = this.#series.get(key);
-    if (series === undefined) this.#series.set(key, (series = this.#findSeries(version, { symbol, timeframe })));
+    if (series === undefined) {
+      // Of a single run, looking up its symbol takes no time to speak of.
+      if (wanted.isList) loopShare.add(this.#asker.workspaceId, MS_PER_SYMBOL * wanted.symbols.length);
+      this.#series.set(key, (series = findSeries(this.#catalog, { ...wanted, strategyAst })));
+    }
     return series;
-  }
-
-  async #findSeries(version: StrategyVersion, own: SeriesName): Promise<VersionOnSeries> {
-    const missing: ProblemIssue[] = [];
-    const rows = new Map<string, number>();
-    const entries = new Map<string, CatalogEntry>();
-    const base = await this.#catalog.find(own.symbol, own.timeframe);
-    const unavailable = base ? [] : [await this.#unavailable(own.symbol, own.timeframe)];
-    for (const series of [own, ...foreignSeries(version.strategyAst, own.symbol, own.timeframe)]) {
-      const { symbol, timeframe } = series;
-      const found = series === own ? base : await this.#catalog.find(symbol, timeframe);
-      if (found) rows.set(seriesKey(series), barsOf(found, timeframe));
-      else if (series !== own) missing.push(foreignMissing(series));
-      for (const entry of await this.#catalog.readable(symbol, timeframe)) entries.set(entry.sha256, entry);
-    }
-    const openedBars = [...entries.values()].reduce((sum, { bars }) => sum + bars, 0);
-    return { base, unavailable, missing, snapshots: [...entries.keys()].sort(), rows, openedBars };
-  }
-
-  async #unavailable(symbol: string, timeframe: string): Promise<ProblemIssue> {
-    const ofSymbol = (await this.#catalog.list()).filter((entry) => entry.symbol === symbol);
-    if (ofSymbol.length > 0)
-      return {
-        code: 'TIMEFRAME_NOT_AVAILABLE',
-        path: '/config/timeframe',
-        field: 'config',
-        severity: 'error',
-        message: `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from.`,
-        suggestion: `Use ${ofSymbol.map((entry) => entry.timeframe).join(' or ')}, or coarser.`,
-      };
-    const symbols = (await this.#catalog.instruments()).map((instrument) => instrument.symbol);
-    return {
-      code: 'SYMBOL_NOT_AVAILABLE',
-      path: '/config/signalInstrument/symbol',
-      field: 'config',
-      severity: 'error',
-      message: `There is no market data of "${symbol}".`,
-      ...this.#symbolRepair(symbol, symbols),
-    };
-  }
-
-  /** Another spelling of the same name is repaired for certain; a similar name may as well be another instrument. */
-  #symbolRepair(symbol: string, symbols: readonly string[]): Pick<ProblemIssue, 'suggestion' | 'patch'> {
-    const similar = similarSymbol(symbol, symbols);
-    if (similar !== undefined) {
-      const { symbol: value, isSpelling } = similar;
-      const path = '/config/signalInstrument/symbol';
-      return {
-        suggestion: `Did you mean "${value}"?`,
-        ...(isSpelling && { patch: [{ op: 'replace', path, value }] }),
-      };
-    }
-    const shown = symbols.slice(0, SYMBOLS_SHOWN).join(', ');
-    return { suggestion: `Use one of ${shown}; GET /public/v1/market-data lists all.` };
   }
 
   #estimate(version: StrategyVersion, config: BacktestConfig, { estimateKey }: SharedConfig): EstimatedRun {
@@ -211,14 +151,30 @@ export class BacktestCheck {
     return estimated;
   }
 
-  #limitBars(bars: number): void {
+  /** Before anything whose work grows with the list. */
+  #limitInstruments({ instruments = [] }: BacktestConfig): void {
+    const { tier } = this.#asker;
+    const limit = TIER_LIMITS[tier].maxInstrumentsPerRun;
+    if (instruments.length <= limit) return;
+    throw problem('TIER_LIMIT_REACHED', {
+      message:
+        `This backtest has ${instruments.length} instruments; the ${tier} tier allows ${limit}. Take some out of the ` +
+        'list, or run parts of it as backtests of their own.',
+      extras: { limitName: 'maxInstrumentsPerRun', limit, usage: instruments.length },
+    });
+  }
+
+  /** @param bars of all instruments together */
+  #limitBars(bars: number, instruments: number): void {
     const { tier } = this.#asker;
     const limit = TIER_LIMITS[tier].barsPerBacktest;
     if (bars <= limit) return;
+    const [counted, way] =
+      instruments === 1
+        ? ['bars', 'Use a shorter range or a coarser timeframe.']
+        : [`bars of ${instruments} instruments`, 'Use a shorter range, a coarser timeframe or fewer instruments.'];
     throw problem('TIER_LIMIT_REACHED', {
-      message:
-        `This backtest has about ${bars} bars; the ${tier} tier allows ${limit}. Use a shorter range or a ` +
-        'coarser timeframe.',
+      message: `This backtest has about ${bars} ${counted}; the ${tier} tier allows ${limit}. ${way}`,
       extras: { limitName: 'barsPerBacktest', limit, usage: bars },
     });
   }
@@ -233,14 +189,16 @@ function allIssues(
   return [...unavailable, ...issues, ...faults, ...missing];
 }
 
-const foreignMissing = ({ symbol, timeframe }: SeriesName): ProblemIssue => ({
-  code: 'SYMBOL_NOT_AVAILABLE',
-  field: 'strategyVersionId',
-  severity: 'error',
-  path: '/strategyVersionId',
-  message: `The strategy reads ${symbol} ${timeframe}, of which there is no market data.`,
-  suggestion: 'Use a strategy version that reads only series of GET /public/v1/market-data.',
-});
+/** With an allocation, a list of one instrument is a portfolio, too. */
+const hasAllocation = ({ strategyAst }: StrategyVersion): boolean =>
+  (strategyAst.strategy as Readonly<Record<string, unknown>> | undefined)?.allocation !== undefined;
+
+function issuesOn(bases: VersionOnSeries['bases'], config: BacktestConfig): ProblemIssue[] {
+  const instruments = bases.flatMap((base) => base?.instrument ?? []);
+  // The place of an instrument in the list is known only when all of them are.
+  const mixed = instruments.length === bases.length ? quoteIssues(instruments) : [];
+  return [...configIssues(config, ...instruments), ...mixed];
+}
 
 /** The run keys of a config with other params. Runs with equal keys have equal results. */
 const runKeyOf = (
@@ -272,19 +230,27 @@ export function rooted(issue: ProblemIssue, root: string): ProblemIssue {
   return { ...issue, path: root + issue.path, ...(patch && { patch }) };
 }
 
-/** The most bars of the base timeframe that can open and close within the range. */
-function barsInRange({ timeframe, range: { start, end } }: ResolvedConfig, base: CatalogEntry): number {
-  const from = Math.max(start ?? base.start, base.start);
-  const to = Math.min(end ?? base.end, base.end);
-  const bars = Math.floor((to - from) / TIMEFRAME_MS[timeframe]);
-  if (bars <= 0) {
-    const available = { start: base.start, end: base.end };
-    throw problem('RANGE_NO_DATA', {
-      message:
-        `The range holds no bars: ${base.symbol} has ${new Date(base.start).toISOString()} to ` +
-        `${new Date(base.end).toISOString()}.`,
-      extras: { available },
-    });
-  }
-  return bars;
+/**
+ * The most bars of the base timeframe that can open and close within the range, of all instruments together.
+ * @throws RANGE_NO_DATA when no instrument has any
+ */
+function barsInRange({ timeframe, range: { start, end } }: ResolvedConfig, bases: readonly CatalogEntry[]): number {
+  const barsOfEach = bases.map((base) => {
+    const from = Math.max(start ?? base.start, base.start);
+    const to = Math.min(end ?? base.end, base.end);
+    return Math.max(0, Math.floor((to - from) / TIMEFRAME_MS[timeframe]));
+  });
+  const bars = barsOfEach.reduce((sum, each) => sum + each, 0);
+  if (bars > 0) return bars;
+  const available = {
+    start: bases.reduce((first, base) => Math.min(first, base.start), Infinity),
+    end: bases.reduce((last, base) => Math.max(last, base.end), -Infinity),
+  };
+  const [subject, verb] = bases.length === 1 ? [bases[0].symbol, 'has'] : [`the ${bases.length} instruments`, 'have'];
+  throw problem('RANGE_NO_DATA', {
+    message:
+      `The range holds no bars: ${subject} ${verb} ${new Date(available.start).toISOString()} to ` +
+      `${new Date(available.end).toISOString()}.`,
+    extras: { available },
+  });
 }

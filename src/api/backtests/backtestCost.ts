@@ -18,18 +18,18 @@ export interface RunSeries {
 }
 
 /**
+ * @param bases the bars of each instrument
  * @returns `cost` in bars of work, `memoryBytes` of all that the run opens and computes
  */
 export function costOf(
   estimated: PlanEstimate,
   config: ResolvedConfig,
-  base: CatalogEntry,
+  bases: readonly CatalogEntry[],
   { rows, openedBars }: RunSeries,
 ): { readonly cost: number; readonly memoryBytes: number } {
-  const [symbol] = symbolsOf(config);
-  const estimate = estimateRun(estimated, symbol, (series) => rows.get(seriesKey(series)) ?? 0);
+  const estimate = estimateRun(estimated, symbolsOf(config), (series) => rows.get(seriesKey(series)) ?? 0);
   return {
-    cost: barsToEnd(config, base) + barsOfWork(estimate.ns) + COST_OF_A_RUN,
+    cost: bases.reduce((sum, base) => sum + barsToEnd(config, base), 0) + barsOfWork(estimate.ns) + COST_OF_A_RUN,
     memoryBytes: Math.ceil(runBytes(estimate.bytes, openedBars)),
   };
 }

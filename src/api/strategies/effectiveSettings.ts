@@ -2,6 +2,7 @@
 // engine's own defaults decided each.
 import { z } from 'zod';
 import { symbolsOf, type ResolvedConfig } from '../../engine/index.ts';
+import { symbolsText } from '../../market/formatting.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -46,7 +47,12 @@ export const EffectiveSettings = z
 const FROM_CONFIG = ['config', 'default'] as const;
 const configPart = {
   timeframe: valueFrom('config.timeframe wins over strategy.defaults.timeframe.', z.string(), ['config']),
-  symbol: valueFrom('config.signalInstrument.symbol wins over strategy.defaults.instrument.', z.string(), ['config']),
+  symbol: valueFrom(
+    'config.signalInstrument.symbol wins over strategy.defaults.instrument, as do the symbols of config.instruments, ' +
+      'of which the first are shown.',
+    z.string(),
+    ['config'],
+  ),
   orderTiming: valueFrom('When an order of a close fills.', z.string(), FROM_CONFIG),
   ambiguityResolution: valueFrom('How a bar that touches several levels is read.', z.string(), FROM_CONFIG),
   ambiguityFallback: valueFrom('What decides where finer bars do not.', z.string(), FROM_CONFIG),
@@ -123,7 +129,7 @@ export function runSettings(
     ...strategy,
     warmupBars: { ...strategy.warmupBars, value: warmupBars },
     timeframe: fromConfig(resolved.timeframe, defaults?.timeframe),
-    symbol: fromConfig(symbolsOf(resolved)[0], (defaults?.instrument as Json | undefined)?.symbol),
+    symbol: fromConfig(symbolsText(symbolsOf(resolved)), (defaults?.instrument as Json | undefined)?.symbol),
     orderTiming: fromConfigOrDefault('orderTiming', execution.orderTiming),
     ambiguityResolution: fromConfigOrDefault('ambiguityResolution', ambiguityResolution),
     ambiguityFallback: fromConfigOrDefault('ambiguityFallback', ambiguityFallback),

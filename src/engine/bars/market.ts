@@ -1,6 +1,6 @@
 // The market of one run: base bars, bars to drill into, and the other series a strategy names, stored or resampled.
 import { STORED_TIMEFRAMES, TIMEFRAME_MS } from './bars.ts';
-import type { Bars, Market, StoredTimeframe } from './bars.ts';
+import type { Bars, Market, StoredTimeframe, Universe } from './bars.ts';
 import { openSnapshot } from './arrow.ts';
 import type { Snapshot } from './arrow.ts';
 import { contradictionsOf } from './contradictions.ts';
@@ -41,7 +41,27 @@ const storedBelow = (stored: readonly StoredTimeframe[], wanted: StoredTimeframe
  * @throws Error when the snapshots cannot serve (symbol, timeframe); callers ask the catalog first.
  */
 export function createMarket(snapshots: readonly Snapshot[], symbol: string, timeframe: StoredTimeframe): Market {
+  return marketAmong(groupBySymbol(snapshots), symbol, timeframe);
+}
+
+/**
+ * The universe of a portfolio over these snapshots: the market of each symbol, in the order of the list.
+ * @throws Error like `createMarket`
+ */
+export function createUniverse(
+  snapshots: readonly Snapshot[],
+  symbols: readonly string[],
+  timeframe: StoredTimeframe,
+): Universe {
   const bySymbol = groupBySymbol(snapshots);
+  return { instruments: symbols.map((symbol) => marketAmong(bySymbol, symbol, timeframe)) };
+}
+
+function marketAmong(
+  bySymbol: ReadonlyMap<string, InstrumentSeries>,
+  symbol: string,
+  timeframe: StoredTimeframe,
+): Market {
   const ofBase = bySymbol.get(symbol);
   const baseSource = ofBase?.source(timeframe);
   if (!ofBase || !baseSource) throw new Error(`No snapshot serves ${symbol} ${timeframe}.`);

@@ -84,26 +84,38 @@ export function estimatePlan(plan: Plan, maxConcurrentPositions: number): PlanEs
 
 /**
  * The nanoseconds that a run takes, and the bytes it holds at its peak.
- * @param symbol of the run's own instrument
+ * @param symbols of the run's own instruments, each with columns of its own
  * @param rowsOf bars of a series
  */
 export function estimateRun(
   estimate: PlanEstimate,
-  symbol: string,
+  symbols: readonly string[],
   rowsOf: (series: SeriesName) => number,
 ): { readonly ns: number; readonly bytes: number } {
-  const { frames, windows } = estimate;
+  const parts = symbols.map((symbol) => estimateInstrument(estimate, symbol, rowsOf));
+  return {
+    ns: sumOf(parts, ({ ns }) => ns),
+    bytes:
+      sumOf(parts, ({ heldBytes }) => heldBytes) +
+      parts.reduce((most, { scratchBytes }) => Math.max(most, scratchBytes), 0) +
+      TRADE_BYTES * admittedTrades(sumOf(parts, ({ bars }) => bars)) +
+      sumOf(parts, ({ windowBytes }) => windowBytes),
+  };
+}
+
+/** The part that one of its instruments has in a run. */
+function estimateInstrument({ frames, windows }: PlanEstimate, symbol: string, rowsOf: (series: SeriesName) => number) {
   const rows = frames.map(({ frame }) => rowsOf(seriesOf(frame, symbol)));
   // A window grows with what is recorded.
   const kept = windows.map(({ length, memories }) => ({ length: Math.min(length, rows[0]), memories }));
   return {
+    bars: rows[0],
     ns:
       sumOf(frames, ({ nsPerBar }, at) => nsPerBar * rows[at]) +
       sumOf(kept, ({ length }) => STATEFUL_SCANNED_NS * length * rows[0]),
-    bytes:
-      sumOf(frames, (each, at) => (each.heldBytesPerBar + each.scratchBytesPerBar) * rows[at]) +
-      TRADE_BYTES * admittedTrades(rows[0]) +
-      sumOf(kept, ({ length, memories }) => memories * (NODE_BYTES + VALUE_BYTES * length)),
+    heldBytes: sumOf(frames, ({ heldBytesPerBar }, at) => heldBytesPerBar * rows[at]),
+    scratchBytes: sumOf(frames, ({ scratchBytesPerBar }, at) => scratchBytesPerBar * rows[at]),
+    windowBytes: sumOf(kept, ({ length, memories }) => memories * (NODE_BYTES + VALUE_BYTES * length)),
   };
 }
 

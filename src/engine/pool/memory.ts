@@ -28,7 +28,7 @@ const GAPS_BETWEEN_DAYS = 4;
 /** Bytes a run may need at its peak, besides the shared snapshots. */
 export function estimateRunBytes(task: Omit<BacktestTask, 'id' | 'strategyHash'>, read: readonly Snapshot[]): number {
   const rows = read.reduce((sum, snapshot) => sum + rowsIn(snapshot), 0);
-  const estimate = estimateBacktest(task, (series) => rowsOf(series, read));
+  const estimate = estimateBacktest(task, rowsAmong(read));
   return runBytes(estimate?.bytes ?? 0, rows);
 }
 
@@ -38,7 +38,9 @@ export function estimateArtifactBytes(
   { config }: Pick<BacktestTask, 'config'>,
   read: readonly Snapshot[],
 ): number {
-  const rows = rowsOf({ symbol: symbolsOf(config)[0], timeframe: config.timeframe }, read);
+  const rowsOf = rowsAmong(read);
+  const { timeframe } = config;
+  const rows = symbolsOf(config).reduce((sum, symbol) => sum + rowsOf({ symbol, timeframe }), 0);
   const { table, arrow } = ARTIFACT_BYTES_PER_BAR[name];
   const kept = rows * (table + (format === 'arrow' ? arrow : 0));
   return kept + Math.min(WRITING_BYTES, 2 * WRITTEN_BYTES_PER_BAR * rows);
@@ -68,17 +70,20 @@ export const runBytes = (planBytes: number, openedRows: number): number =>
 
 const rowsIn = ({ byteLength }: Snapshot): number => byteLength / BYTES_PER_ROW;
 
-/** Bars of a series that is among the snapshots, or resampled from one of them. */
-function rowsOf({ symbol, timeframe }: SeriesName, read: readonly Snapshot[]): number {
-  const wanted = TIMEFRAME_MS[timeframe];
-  const gaps = wanted > DAY_MS / 8 ? GAPS_BETWEEN_DAYS : GAPS_WITHIN_DAY;
-  const ofSymbol = read.filter(({ meta }) => meta.symbol === symbol && TIMEFRAME_MS[meta.timeframe] <= wanted);
-  const own = ofSymbol.find(({ meta }) => meta.timeframe === timeframe);
-  if (own) return rowsIn(own);
-  return ofSymbol.reduce((most, snapshot) => {
-    const share = Math.min(1, (TIMEFRAME_MS[snapshot.meta.timeframe] * gaps) / wanted);
-    return Math.max(most, rowsIn(snapshot) * share);
-  }, 0);
+/** Tells the bars of a series that is among the snapshots, or resampled from one of them. */
+function rowsAmong(read: readonly Snapshot[]): (series: SeriesName) => number {
+  const bySymbol = Map.groupBy(read, ({ meta }) => meta.symbol);
+  return ({ symbol, timeframe }) => {
+    const wanted = TIMEFRAME_MS[timeframe];
+    const gaps = wanted > DAY_MS / 8 ? GAPS_BETWEEN_DAYS : GAPS_WITHIN_DAY;
+    const ofSymbol = (bySymbol.get(symbol) ?? []).filter(({ meta }) => TIMEFRAME_MS[meta.timeframe] <= wanted);
+    const own = ofSymbol.find(({ meta }) => meta.timeframe === timeframe);
+    if (own) return rowsIn(own);
+    return ofSymbol.reduce((most, snapshot) => {
+      const share = Math.min(1, (TIMEFRAME_MS[snapshot.meta.timeframe] * gaps) / wanted);
+      return Math.max(most, rowsIn(snapshot) * share);
+    }, 0);
+  };
 }
 
 /** What a run is admitted with, and what it has been granted since. */

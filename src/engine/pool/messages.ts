@@ -2,7 +2,7 @@
 // copied.
 import type { MessagePort } from 'node:worker_threads';
 import type { Snapshot } from '../bars/arrow.ts';
-import type { Market, StoredTimeframe } from '../bars/bars.ts';
+import type { Market, StoredTimeframe, Universe } from '../bars/bars.ts';
 import type { BacktestConfig } from '../config.ts';
 import type { Result } from './result.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
@@ -20,13 +20,13 @@ import type { ArtifactOutcome, ArtifactRequest, BacktestTask, RunControl, RunErr
 export interface Runner {
   runBacktest(
     task: BacktestTask,
-    market: Market,
+    market: Market | Universe,
     control: RunControl,
   ): { readonly ok: true; readonly result: Result } | FailedRun;
   /** `write` takes the file piece by piece; what it throws ends the artifact. */
   buildArtifact(
     task: BacktestTask,
-    market: Market,
+    market: Market | Universe,
     control: RunControl,
     request: ArtifactRequest,
     write: (piece: Uint8Array) => void,

@@ -1,10 +1,10 @@
 // The thread side of the pool: opens the snapshots a message names, runs its tasks in order, encodes the outcomes.
-import { symbolsOf } from '../config.ts';
+import { isPortfolio, symbolsOf } from '../config.ts';
 import { flushCompileCache } from 'node:module';
 import { workerData } from 'node:worker_threads';
-import { createMarket } from '../bars/market.ts';
+import { createMarket, createUniverse } from '../bars/market.ts';
 import type { Snapshot } from '../bars/arrow.ts';
-import type { Market, StoredTimeframe } from '../bars/bars.ts';
+import type { Market, StoredTimeframe, Universe } from '../bars/bars.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
 import { ConstraintsTooRare } from '../sweep/tries.ts';
@@ -36,6 +36,17 @@ import type {
 /** Opened snapshots and markets that a thread keeps: views on shared memory, a time column, and resampled bars. */
 const MAX_SNAPSHOTS = 64;
 const MAX_MARKETS = 64;
+/**
+ * More snapshots are kept while all of them are small: a portfolio of 1,000 instruments reads as many, and opening one
+ * takes as long as a short run on it. 1,000 series of 2,500 days are 120 MB.
+ */
+const MORE_SNAPSHOTS = { bytes: 256 << 20, bytesOf: ({ byteLength }: Snapshot): number => byteLength };
+/** The last universe of a thread is kept, and more while their own columns, of times, are few. */
+const MORE_UNIVERSES = {
+  bytes: 128 << 20,
+  bytesOf: ({ instruments }: Universe): number =>
+    instruments.reduce((sum, { base, fine }) => sum + 8 * (base.length + (fine?.length ?? 0)), 0),
+};
 /** A strategy is up to a megabyte, and its plan is kept with it. */
 const MAX_STRATEGIES = 32;
 
@@ -43,8 +54,9 @@ const MAX_STRATEGIES = 32;
 const NICENESS = 10;
 
 /** Snapshots by sha256: the same object keeps the bars that were opened and resampled from it (createMarket). */
-const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);
+const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS, MORE_SNAPSHOTS);
 const markets = new LruMap<string, Market>(MAX_MARKETS);
+const universes = new LruMap<string, Universe>(1, MORE_UNIVERSES);
 /** Strategies by their text: the same object keeps what was prepared and planned of it. */
 const strategies = new LruMap<string, StrategyAst>(MAX_STRATEGIES);
 const { runner: runnerUrl, keptBytes, bell: bellMemory } = workerData as ThreadSettings;
@@ -206,9 +218,13 @@ function strategyOf(sent: StrategyAst, { owner, signalGraph }: MessageRun): Stra
   return kept;
 }
 
-function marketOf(batch: Inputs, run: number): Market {
+/** Whatever has a list of instruments is opened as a universe; the engine decides how it runs on it. */
+function marketOf(batch: Inputs, run: number): Market | Universe {
   const { config, snapshots: indexes } = batch.runs[run];
-  return openMarket(batch.snapshots, indexes, symbolsOf(config)[0], config.timeframe);
+  const symbols = symbolsOf(config);
+  return isPortfolio(config)
+    ? openUniverse(batch.snapshots, indexes, symbols, config.timeframe)
+    : openMarket(batch.snapshots, indexes, symbols[0], config.timeframe);
 }
 
 function openMarket(
@@ -217,9 +233,24 @@ function openMarket(
   symbol: string,
   timeframe: StoredTimeframe,
 ): Market {
-  const shas = indexes.map((index) => sent[index].meta.sha256).join(' ');
-  return markets.get(`${symbol} ${timeframe} ${shas}`, () => {
-    const opened = indexes.map((index) => snapshots.get(sent[index].meta.sha256, () => sent[index]));
-    return createMarket(opened, symbol, timeframe);
-  });
+  return markets.get(`${symbol} ${timeframe} ${namesOf(sent, indexes)}`, () =>
+    createMarket(keptSnapshots(sent, indexes), symbol, timeframe),
+  );
 }
+
+function openUniverse(
+  sent: readonly Snapshot[],
+  indexes: readonly number[],
+  symbols: readonly string[],
+  timeframe: StoredTimeframe,
+): Universe {
+  return universes.get(`${symbols.join()} ${timeframe} ${namesOf(sent, indexes)}`, () =>
+    createUniverse(keptSnapshots(sent, indexes), symbols, timeframe),
+  );
+}
+
+const namesOf = (sent: readonly Snapshot[], indexes: readonly number[]): string =>
+  indexes.map((index) => sent[index].meta.sha256).join(' ');
+
+const keptSnapshots = (sent: readonly Snapshot[], indexes: readonly number[]): Snapshot[] =>
+  indexes.map((index) => snapshots.get(sent[index].meta.sha256, () => sent[index]));
