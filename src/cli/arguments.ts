@@ -50,3 +50,10 @@ export function shortText(max: number): (text: string) => string {
     return text;
   };
 }
+
+/** Symbols separated by commas, in their order. */
+export function symbolList(text: string): string[] {
+  const symbols = text.split(',').map((symbol) => symbol.trim());
+  if (symbols.includes('')) throw new InvalidArgumentError('Give symbols separated by commas, such as AAPL,MSFT.');
+  return symbols;
+}

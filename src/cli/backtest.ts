@@ -4,22 +4,17 @@ import type { Command } from 'commander';
 import { runBacktest, shownSummary } from '../engine/index.ts';
 import type { BacktestTask, Summary, TradeRow } from '../engine/index.ts';
 import { makeFolder } from '../folders.ts';
-import { counted } from '../market/formatting.ts';
+import { counted, symbolsText } from '../market/formatting.ts';
 import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
+import { symbolList, wholeNumber } from './arguments.ts';
 import { describeSource } from './marketSource.ts';
 import { CommandError, percent, printJson, printLine, printTable, refusal, withJson } from './output.ts';
 import { checkOutputs, writeOutputs } from './outputFiles.ts';
-import {
-  openMarket,
-  readCheckedStrategy,
-  readConfigFile,
-  withMarketOptions,
-  type MarketOptions,
-  type OpenedMarket,
-} from './runInputs.ts';
+import { readCheckedStrategy, readConfigFile, type InstrumentOptions } from './runInputs.ts';
+import { openRun, withMarketOptions, type MarketOptions, type OpenedRun } from './runMarkets.ts';
 import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
-interface Options extends StrategyOptions, MarketOptions, ArtifactOptions {
+interface Options extends StrategyOptions, InstrumentOptions, MarketOptions, ArtifactOptions {
   readonly config: string;
   readonly out?: string;
   readonly json?: boolean;
@@ -29,6 +24,8 @@ export function register(program: Command): void {
   const command = withStrategyOptions(program.command('backtest'))
     .description('run a strategy file on bars')
     .requiredOption('--config <file>', 'the config of the backtest (docs/config.md)')
+    .option('--symbols <list>', 'trade these from one account, such as AAPL,MSFT, in place of the config', symbolList)
+    .option('--slots <count>', 'the most positions of a portfolio, in place of the config', wholeNumber(1, 100_000))
     .option('--out <folder>', 'write summary.json and trades.json into this folder');
   withJson(withArtifactOptions(withMarketOptions(command))).action(run);
 }
@@ -36,9 +33,11 @@ export function register(program: Command): void {
 async function run(options: Options): Promise<void> {
   await checkOutputs(artifactPaths(options));
   if (options.out !== undefined) await makeFolder(options.out, 'Choose another folder with --out.');
-  const config = await readConfigFile(options.config);
+  const config = await readConfigFile(options.config, options);
   const { issues, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
-  const { market, sources } = await openMarket(config, strategy, options);
+  const { market, sources } = await openRun(config, strategy, options);
+  if ('instruments' in market)
+    throw new CommandError('Portfolios cannot be run yet. Run each instrument as a backtest of its own.');
   const task: BacktestTask = { id: 'command-line', ...strategy, config };
   const outcome = runBacktest(task, market, null);
   if (!outcome.ok) {
@@ -76,17 +75,27 @@ function resultFiles(folder: string, result: { readonly summaryJson: object; rea
   ];
 }
 
+/** Lines of a portfolio that say where its bars come from. */
+const MAX_SOURCES = 20;
+
 const number = (value: number | null, digits = 2): string => (value === null ? '–' : value.toFixed(digits));
 
 function print(
   summary: Summary,
   trades: readonly TradeRow[],
-  { market, sources }: Omit<OpenedMarket, 'snapshots'>,
+  { market, sources }: Omit<OpenedRun, 'snapshots'>,
   warnings: readonly { code: string; message: string }[],
 ): void {
-  const { base } = market;
-  printLine(`${base.symbol} ${base.timeframe}, ${counted(base.length, 'bar')}, ${counted(trades.length, 'trade')}`);
-  for (const source of sources) printLine(describeSource(source));
+  const markets = 'instruments' in market ? market.instruments : [market];
+  const symbols = symbolsText(markets.map(({ base }) => base.symbol));
+  const bars = markets.reduce((sum, { base }) => sum + base.length, 0);
+  const instruments = markets.length === 1 ? '' : `${counted(markets.length, 'instrument')}, `;
+  printLine(
+    `${symbols} ${markets[0].base.timeframe}, ${instruments}${counted(bars, 'bar')}, ` +
+      counted(trades.length, 'trade'),
+  );
+  for (const source of sources.slice(0, MAX_SOURCES)) printLine(describeSource(source));
+  if (sources.length > MAX_SOURCES) printLine(`and ${sources.length - MAX_SOURCES} more, listed with --json`);
   const rows: readonly (readonly [string, string])[] = [
     ['return', percent(summary.returnPct)],
     ['buy and hold', percent(summary.buyHoldReturnPct)],

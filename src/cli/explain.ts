@@ -1,15 +1,16 @@
 // candlepool explain: prints the plan of a strategy, as a database prints the plan of a query.
 import type { Command } from 'commander';
 import { explainStrategy, foreignSeries, TIMEFRAMES, type SeriesName, type Timeframe } from '../engine/index.ts';
-import { oneOf, shortText } from './arguments.ts';
+import { oneOf, shortText, symbolList } from './arguments.ts';
 import { describeSource, openMarketSource, type SeriesSource } from './marketSource.ts';
-import { CommandError, printJson, printLine, withJson } from './output.ts';
+import { CommandError, printJson, printLine, UsageError, withJson } from './output.ts';
 import { readCheckedStrategy } from './runInputs.ts';
 import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
 interface Options extends StrategyOptions {
   readonly timeframe?: Timeframe;
   readonly symbol?: string;
+  readonly symbols?: readonly string[];
   readonly data?: string;
   readonly json?: boolean;
 }
@@ -24,20 +25,27 @@ export function register(program: Command): void {
         'instrument; default: that of the strategy, else the placeholder SYMBOL',
         shortText(100),
       )
+      .option('--symbols <list>', 'the instruments of a portfolio, such as AAPL,MSFT; all have one plan', symbolList)
       .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalog'),
   ).action(explain);
 }
 
 async function explain(options: Options): Promise<void> {
   const { strategyAst, signalGraph, settings } = await readCheckedStrategy(options, options.timeframe);
-  const explained = explainStrategy(strategyAst, settings, { ...options, signalGraph });
+  const { symbols } = options;
+  if (symbols !== undefined && options.symbol !== undefined)
+    throw new UsageError('Give --symbol for one instrument, or --symbols for those of a portfolio, not both.');
+  // No instrument of a portfolio has this name, so that a node that names one reads it in the runs of all others.
+  const base = symbols === undefined ? options : { ...options, symbol: 'SYMBOL' };
+  const explained = explainStrategy(strategyAst, settings, { ...base, signalGraph });
   if (!explained.ok)
     throw new CommandError(explained.issues.map((issue) => issue.message).join('\n'), 'STRATEGY_INVALID');
   const { explanation } = explained;
   const { symbol, timeframe } = explanation;
   const isNamed = (options.symbol ?? strategyAst.strategy.defaults?.instrument?.symbol) !== undefined;
-  const foreign = foreignSeries(strategyAst, symbol, timeframe);
-  const bars = await findSources(isNamed ? [{ symbol, timeframe }, ...foreign] : foreign, options.data);
+  const own = symbols ?? (isNamed ? [symbol] : []);
+  const foreign = foreignSeries(strategyAst, symbol, timeframe).filter((series) => !own.includes(series.symbol));
+  const bars = await findSources([...own.map((each) => ({ symbol: each, timeframe })), ...foreign], options.data);
   if (options.json) return printJson({ ...explanation, bars });
   printLine(`${explanation.plan}lookback: ${explanation.inferredLookback} bars`);
   for (const { source, ...series } of bars)

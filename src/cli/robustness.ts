@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { MAX_THREADS } from '../config.ts';
 import {
   ANALYSES,
+  checkRefusal,
   createPool,
   robustnessResult,
   ROBUSTNESS_ANALYSES,
@@ -20,14 +21,8 @@ import { counted } from '../market/formatting.ts';
 import { wholeNumber } from './arguments.ts';
 import { CommandError, percent, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
 import { startProgress } from './progress.ts';
-import {
-  openMarket,
-  readCheckedStrategy,
-  readConfigFile,
-  repeated,
-  withMarketOptions,
-  type MarketOptions,
-} from './runInputs.ts';
+import { readCheckedStrategy, readConfigFile } from './runInputs.ts';
+import { openMarket, repeated, withMarketOptions, type MarketOptions } from './runMarkets.ts';
 import { readLineage } from './sweepFiles.ts';
 import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
@@ -64,6 +59,8 @@ export function register(program: Command): void {
 
 async function run(options: Options): Promise<void> {
   const config = await readConfigFile(options.config);
+  const refused = checkRefusal(config);
+  if (refused !== null) throw new CommandError(refused.message, refused.code);
   const { issues: _, title: _title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const spec = readSpec(options);
   const lineage = await readLineage(options.sweep ?? []);

@@ -34,7 +34,8 @@ import { oneOf, wholeNumber } from './arguments.ts';
 import { CommandError, percent, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
-import { openMarket, readCheckedStrategy, readConfigFile, withMarketOptions, type MarketOptions } from './runInputs.ts';
+import { readCheckedStrategy, readConfigFile } from './runInputs.ts';
+import { openMarket, withMarketOptions, type MarketOptions } from './runMarkets.ts';
 import { readJsonObject, withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 import { runShards, type SweepInputs } from './sweepShards.ts';
 
