@@ -79,7 +79,16 @@ export const CONFIG_WARNING_CODES = [
   'OPTIMISTIC_FILLS',
   'FINER_BARS_CONTRADICT',
 ] as const;
-const WARNING_CODES = [...STRATEGY_WARNING_CODES, ...CONFIG_WARNING_CODES] as const;
+/** Warnings of runs over several instruments, and of strategies that need several. */
+export const PORTFOLIO_WARNING_CODES = [
+  'INSTRUMENT_WITHOUT_BARS',
+  'DATA_ENDS_EARLY',
+  'SIGNALS_WITHOUT_RANK',
+  'CROSS_SECTION_OF_ONE',
+  'SPLIT_WHILE_HELD',
+  'SESSIONS_DIFFER',
+] as const;
+const WARNING_CODES = [...STRATEGY_WARNING_CODES, ...CONFIG_WARNING_CODES, ...PORTFOLIO_WARNING_CODES] as const;
 
 /** Every code, in the order of docs and capabilities: errors first. */
 export const ISSUE_CODES = [...ERROR_CODES, ...CONFIG_ERROR_CODES, ...WARNING_CODES] as const;

@@ -120,6 +120,9 @@ function intersect(words: Uint32Array, others: Uint32Array): void {
   for (let w = 0; w < words.length; w++) words[w] &= others[w];
 }
 
+/** Pairs of conjuncts of one rule that were each true at some time but never together. */
+export type NeverTogether = (conjuncts: readonly ConditionBits[]) => [ConditionBits, ConditionBits][];
+
 /** Pairs of conjuncts of one rule that are each true at some time but never together. */
 export function neverTogether(conjuncts: readonly ConditionBits[], window: Window): [ConditionBits, ConditionBits][] {
   const leaves = conjuncts
@@ -132,7 +135,8 @@ export function neverTogether(conjuncts: readonly ConditionBits[], window: Windo
   return pairs;
 }
 
-function meet(a: Uint32Array, b: Uint32Array, window: Window): boolean {
+/** Whether both are true on any row of the window. */
+export function meet(a: Uint32Array, b: Uint32Array, window: Window): boolean {
   const first = window.start >>> 5;
   const last = (window.end - 1) >>> 5;
   for (let w = first; w <= last; w++) {

@@ -17,7 +17,10 @@ export interface DataQuality {
   /** Prices that the bars around them contradict: bad ticks, unadjusted splits, flash crashes. */
   readonly outlierCount: number;
   /** The first outliers, at most MAX_OUTLIERS. */
-  readonly outliers: readonly Outlier[];
+  readonly outliers: readonly (Outlier & {
+    /** Absent in runs of one instrument. */
+    readonly symbol?: string;
+  })[];
   /** Resampled bars with fewer children than an unbroken market gives. */
   readonly partialBars: number;
   readonly isResampled: boolean;
@@ -30,7 +33,7 @@ export interface DataQuality {
 }
 
 /** A longer list tells a reader nothing new: data with more outliers needs repair. */
-const MAX_OUTLIERS = 20;
+export const MAX_OUTLIERS = 20;
 
 /** The last block of each range, keyed by its flaws: runs over the same range share these. */
 const kept = new WeakMap<Flaws, { readonly fine: Bars | null; readonly block: DataQuality }>();

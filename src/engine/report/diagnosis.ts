@@ -1,34 +1,16 @@
 // The diagnosis: why a strategy did what it did, the most useful reason first.
 import { conditionKind } from '../definitions/expressions/expressionRegistry.ts';
-import { policyInForce } from '../config.ts';
 import { EXIT_REASONS, exitReasonOf } from '../definitions/exitReasons/exitReasons.ts';
 import type { BlockValues } from '../definitions/statistics/statistics.ts';
 import type { ReportInput } from './reportInput.ts';
-import type { Band } from '../simulate/band.ts';
+import { ambiguityWarning } from './ambiguityFinding.ts';
+import { error, info, percent, warning, type Diagnosis, type DiagnosedNode } from './diagnosisFindings.ts';
 import type { Funnel } from './funnel.ts';
 import { dataFindings, drillingFindings, type DataFinding } from './dataFindings.ts';
 import { mostRejected, rejectionAdvice } from './rejections.ts';
-import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
+import { conjunctsOf, neverTogether, type ConditionBits, type NeverTogether, type Window } from './conditionBits.ts';
 import { conditionAdvice, MISSING_ADVICE, movements, text } from './conditionAdvice.ts';
 import type { ConditionStats } from './conditionStatistics.ts';
-
-export const DIAGNOSIS_CODES = [
-  'ALL_WARMUP', 'SERIES_INCOMPLETE', 'WARMUP_TOO_SHORT', 'FINER_BARS_CONTRADICT', 'RULE_ALWAYS_FALSE',
-  'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',
-  'NEVER_EXITS', 'ORDERS_REJECTED', 'FEES_EXCEED_EDGE', 'TOO_FEW_TRADES', 'AMBIGUITY_SENSITIVE',
-  'SINGLE_TRADE_DOMINATES', 'LOST_MONEY', 'TRAILS_BUY_HOLD', 'OK',
-] as const; // prettier-ignore
-
-export interface Diagnosis {
-  readonly code: (typeof DIAGNOSIS_CODES)[number];
-  readonly severity: 'error' | 'warning' | 'info';
-  /** The node to change; null when the finding is not about a single node. */
-  readonly nodeId: string | null;
-  /** Its place in the payload as sent. */
-  readonly path: string | null;
-  readonly message: string;
-  readonly suggestion: string;
-}
 
 /** Rejections are reported from this share of all entry orders on. */
 const MANY_REJECTIONS = 0.1;
@@ -44,9 +26,8 @@ interface Costs {
 
 export interface DiagnosisInput {
   readonly report: ReportInput;
+  /** In runs of several instruments those of the first, whose nodes are the nodes of all. */
   readonly bits: readonly ConditionBits[];
-  /** For every conjunct, the rows on which it alone was false (`soleBlockers`). */
-  readonly blockers: ReadonlyMap<ConditionBits, Uint32Array>;
   readonly stats: readonly ConditionStats[];
   readonly funnel: Funnel;
   readonly positions: BlockValues<'positions'>;
@@ -56,7 +37,26 @@ export interface DiagnosisInput {
   readonly returnPct: number;
   /** null without bars. */
   readonly buyHoldReturnPct: number | null;
+  /** null in runs of one instrument. */
+  readonly turnoverPerYear: number | null;
+  readonly searches: Searches;
+  /** Findings about several instruments. */
+  readonly ofPortfolio: readonly Diagnosis[];
 }
+
+/** What is looked for only where it may explain the result. */
+export interface Searches {
+  readonly missingData: () => DataFinding[];
+  readonly drilling: () => DataFinding[];
+  readonly neverTogether: NeverTogether;
+}
+
+/** The searches of a run of one instrument. */
+export const searchesOf = (report: ReportInput, bits: readonly ConditionBits[], window: Window): Searches => ({
+  missingData: () => dataFindings(report, bits),
+  drilling: () => drillingFindings(report),
+  neverTogether: (conjuncts) => neverTogether(conjuncts, window),
+});
 
 /** What stands out in a run, the most useful finding first; a single `OK` when nothing does. */
 export function diagnose(input: DiagnosisInput): Diagnosis[] {
@@ -76,9 +76,11 @@ function withoutTrades(input: DiagnosisInput): Diagnosis[] {
       error('ALL_WARMUP', null, message, 'Use a longer range, shorter periods, or a smaller settings.warmupPeriod.'),
     ];
   }
-  const data = dataFindings(report, input.bits);
+  const data = input.searches.missingData();
   const found = data.map((each) => error(each.code, nodeOf(each), each.message, each.suggestion));
-  if (funnel.entrySignals > 0) return [...found, ...notFilled(input)];
+  // An allocation has no entries.
+  if (report.boundRules.entries.length === 0) return [...found, ...input.ofPortfolio];
+  if (funnel.entrySignals > 0) return [...found, ...notFilled(input), ...input.ofPortfolio];
   const explained = new Set(data.flatMap(({ conditions }) => conditions));
   return [
     ...found,
@@ -86,7 +88,7 @@ function withoutTrades(input: DiagnosisInput): Diagnosis[] {
   ];
 }
 
-const nodeOf = ({ conditions: [first] }: DataFinding): Node => first?.node ?? null;
+const nodeOf = ({ conditions: [first] }: DataFinding): DiagnosedNode => first?.node ?? null;
 
 /** Why signals came but no order was filled. */
 function notFilled({ funnel, report }: DiagnosisInput): Diagnosis[] {
@@ -124,12 +126,11 @@ function notFilled({ funnel, report }: DiagnosisInput): Diagnosis[] {
  * @param explained conditions of which it is known why values were missing
  */
 function neverSignaled(
-  { bits, stats, funnel, report }: DiagnosisInput,
+  { bits, stats, funnel, searches }: DiagnosisInput,
   id: string,
   index: number,
   explained: ReadonlySet<ConditionBits>,
 ): Diagnosis[] {
-  const window: Window = report.input;
   const conjuncts = conjunctsOf(bits, 'entry', index);
   const statsOf = (condition: ConditionBits): ConditionStats => stats[bits.indexOf(condition)];
   const dead = conjuncts.filter((condition) => statsOf(condition).trueCount === 0 && statsOf(condition).evaluated > 0);
@@ -145,7 +146,7 @@ function neverSignaled(
       return error('RULE_ALWAYS_FALSE', condition.node, message, conditionAdvice(stat));
     });
   }
-  const [pair] = neverTogether(conjuncts, window);
+  const [pair] = searches.neverTogether(conjuncts);
   if (pair) {
     const [a, b] = pair;
     const message =
@@ -175,8 +176,8 @@ function neverSignaled(
 
 /** What stands out in the trades. */
 function withTrades(input: DiagnosisInput): Diagnosis[] {
-  const { positions, netProfit, bestPnl, funnel } = input;
-  const data = [...drillingFindings(input.report), ...dataFindings(input.report, input.bits)];
+  const { positions, netProfit, bestPnl, funnel, searches } = input;
+  const data = [...searches.drilling(), ...searches.missingData()];
   const found = data.map((each) => warning(each.code, nodeOf(each), each.message, each.suggestion));
   let closedByData = 0;
   let exits = 0;
@@ -193,6 +194,7 @@ function withTrades(input: DiagnosisInput): Diagnosis[] {
   if (rejections) found.push(rejections);
   const costs = costWarning(input);
   if (costs) found.push(costs);
+  for (const each of input.ofPortfolio) found.push(each);
   const sensitivity = ambiguityWarning(input.report);
   if (sensitivity) found.push(sensitivity);
   if (netProfit > 0 && positions.totalPositions > 1 && bestPnl > netProfit) {
@@ -229,7 +231,7 @@ function rejectionWarning({ funnel, report }: DiagnosisInput): Diagnosis | undef
 }
 
 /** Whether costs of any kind turned a gain into a loss. */
-function costWarning({ netProfit, costs }: DiagnosisInput): Diagnosis | undefined {
+function costWarning({ netProfit, costs, turnoverPerYear }: DiagnosisInput): Diagnosis | undefined {
   const { totalFees, slippageCost, fundingPaid } = costs;
   const total = totalFees + slippageCost + fundingPaid;
   const gross = netProfit + total;
@@ -238,6 +240,10 @@ function costWarning({ netProfit, costs }: DiagnosisInput): Diagnosis | undefine
   const message =
     `Before costs the strategy made ${text(gross)}. Costs took ${text(total)} (${parts.join(', ')}), which leaves ` +
     `${text(netProfit)}.`;
+  if (turnoverPerYear !== null) {
+    const turned = `${message} The account was turned over ${text(turnoverPerYear)} times a year.`;
+    return warning('FEES_EXCEED_EDGE', null, turned, 'Rebalance or trade less often, use a band, or hold longer.');
+  }
   const largest = Math.max(totalFees, slippageCost, fundingPaid);
   const advice =
     largest === totalFees
@@ -246,24 +252,6 @@ function costWarning({ netProfit, costs }: DiagnosisInput): Diagnosis | undefine
         ? 'Trade less often, hold longer, or use limit orders, which have no slippage.'
         : 'Hold for a shorter time, or use less leverage.';
   return warning('FEES_EXCEED_EDGE', null, message, advice);
-}
-
-function ambiguityWarning({ band, input: { config } }: ReportInput): Diagnosis | undefined {
-  if (!isSensitive(band)) return undefined;
-  const { pessimistic, optimistic } = band;
-  const readings =
-    `The return is ${percent(pessimistic)} under the pessimistic policy and ${percent(optimistic)} under the ` +
-    'optimistic one: bars in which several levels were touched decide the result.';
-  const finer = 'Import finer bars for this instrument, or move stops and targets further apart.';
-  if (pessimistic <= optimistic) return warning('AMBIGUITY_SENSITIVE', null, readings, finer);
-  const reversed = `${readings} For this strategy the pessimistic policy is not the conservative one.`;
-  if (policyInForce(config) === 'worst') return warning('AMBIGUITY_SENSITIVE', null, reversed, finer);
-  // The fallback is read only under multi_resolution.
-  const change =
-    config.ambiguityResolution === 'multi_resolution'
-      ? 'Set config.ambiguityFallback to "worst"'
-      : 'Set config.ambiguityResolution to "multi_resolution" and config.ambiguityFallback to "worst"';
-  return warning('AMBIGUITY_SENSITIVE', null, reversed, `${change} for the lower of the two. ${finer}`);
 }
 
 /** Whether the run lost money or trailed buy and hold. */
@@ -278,25 +266,3 @@ function againstTheMarket({ returnPct, buyHoldReturnPct, netProfit }: DiagnosisI
   const message = `The strategy returned ${percent(returnPct)}${held}.`;
   return [info('TRAILS_BUY_HOLD', null, message, 'Compare maxDrawdown and exposurePct before preferring either.')];
 }
-
-/** The two readings differ in sign, or by more than a fifth of the larger. */
-function isSensitive({ low, high }: Band): boolean {
-  const width = high - low;
-  return width > 0 && (low < 0 !== high < 0 || width > 0.2 * Math.max(Math.abs(low), Math.abs(high)));
-}
-
-const percent = (fraction: number): string => `${(100 * fraction).toFixed(2)} %`;
-type Node = Pick<ConditionStats, 'nodeId' | 'path'> | null;
-const finding =
-  (severity: Diagnosis['severity']) =>
-  (code: Diagnosis['code'], node: Node, message: string, suggestion: string): Diagnosis => ({
-    code,
-    severity,
-    nodeId: node?.nodeId ?? null,
-    path: node?.path ?? null,
-    message,
-    suggestion,
-  });
-const error = finding('error');
-const warning = finding('warning');
-const info = finding('info');

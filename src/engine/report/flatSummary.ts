@@ -2,7 +2,7 @@
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { countBits } from '../kernels/bits.ts';
 import { newNumbers } from '../kernels/sharedBuffer.ts';
-import { TIMEFRAME_MS } from '../bars/bars.ts';
+import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
 import type { ResultReads, SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import { dayClosesOf, daysOf } from '../bars/days.ts';
 import {
@@ -18,6 +18,7 @@ import {
 import { drawdownOf, type DrawdownStatistics } from './drawdown.ts';
 import { mean, ROUNDING } from './moments.ts';
 import { positionsOf, type Positions } from './positions.ts';
+import { exitInstants } from './portfolio/tradeInstants.ts';
 import { positionStatistics } from './positionStatistics.ts';
 import type { ReportedSimulation } from './reportInput.ts';
 import { cagr, dailySeries, returnStatistics, type DailySeries } from './returns.ts';
@@ -42,8 +43,14 @@ interface MeasuredRun {
 
 /** The daily series and the positions of a run, valid until the next call. */
 export function measureRun(reported: ReportedSimulation): MeasuredRun {
-  return { daily: dailyOf(reported), positions: positionsOf(reported.simulation.tradeLog) };
+  return { daily: dailyOf(reported), positions: reportedPositions(reported) };
 }
+
+const reportedPositions = ({ simulation, portfolio }: ReportedSimulation): Positions =>
+  positionsOf(simulation.tradeLog, portfolio === undefined ? null : exitInstants(portfolio));
+
+/** What the run is compared with. */
+const benchmarkOf = ({ benchmark, input }: ReportedSimulation): Pick<Bars, 'open' | 'close'> => benchmark ?? input.bars;
 
 /**
  * The marks of every row, or those of every day when equity was streamed. Either way, the last one is the last mark of
@@ -52,9 +59,10 @@ export function measureRun(reported: ReportedSimulation): MeasuredRun {
 const marksOf = ({ equity, streamed }: SimulationResult): Float64Array => streamed?.days ?? equity;
 
 /** The daily series of a run; valid until the next call. */
-export function dailyOf({ simulation, input }: ReportedSimulation): DailySeries {
-  const { start, end, bars, config } = input;
-  return dailySeries(bars, marksOf(simulation), start, Math.max(start, end), config.initialBalance);
+export function dailyOf(reported: ReportedSimulation): DailySeries {
+  const { start, end, bars, config } = reported.input;
+  const marks = marksOf(reported.simulation);
+  return dailySeries(bars, marks, start, Math.max(start, end), config.initialBalance, benchmarkOf(reported));
 }
 
 /**
@@ -144,7 +152,7 @@ export function chosenSummary(
     ...(wanted.has('exposurePct') && { exposurePct: exposure(reported) }),
     ...(wanted.has('turnover') && { turnover: turnover(reported, drawdown?.meanEquity ?? mean(equity)) }),
     ...(wants(TRADE_KEYS)
-      ? positionStatistics(positionsOf(reported.simulation.tradeLog), reported.simulation.totals.totalNotional)
+      ? positionStatistics(reportedPositions(reported), reported.simulation.totals.totalNotional)
       : wants(COUNT_KEYS) && countKeys(reported)),
     ...costKeys(reported),
   };
@@ -165,12 +173,13 @@ function finalEquityOf({ simulation, input }: ReportedSimulation): number {
 }
 
 function moneyKeys(reported: ReportedSimulation): BlockValues<'money'> {
-  const { start, end, bars } = reported.input;
+  const { start, end } = reported.input;
+  const { open, close } = benchmarkOf(reported);
   const { initialBalance } = reported.input.config;
   const finalEquity = finalEquityOf(reported);
-  const firstOpen = end > start ? bars.open[start] : NaN;
+  const firstOpen = end > start ? open[start] : NaN;
   const returnPct = finalEquity / initialBalance - 1;
-  const buyHoldReturnPct = firstOpen > 0 ? bars.close[end - 1] / firstOpen - 1 : null;
+  const buyHoldReturnPct = firstOpen > 0 ? close[end - 1] / firstOpen - 1 : null;
   return {
     returnPct,
     netProfit: finalEquity - initialBalance,

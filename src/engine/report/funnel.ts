@@ -1,5 +1,6 @@
 // The funnel: how many bars of a run became signals, orders and entries.
 import { countBits, wordCount } from '../kernels/bits.ts';
+import type { PortfolioResult } from '../simulate/portfolio/portfolioSimulation.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { ConditionBits } from './conditionBits.ts';
 
@@ -27,6 +28,8 @@ export interface Funnel extends Omit<EntryFunnel, 'rule'> {
   readonly ordersExpired: number;
   readonly ordersReplaced: number;
   readonly entriesFilled: number;
+  /** Signals that no free slot was left for; absent in runs of one instrument. */
+  readonly rankedOut?: PortfolioResult['rankedOut'];
   readonly exits: Readonly<Record<string, number>>;
   /**
    * The same counts per entry rule. Those above are sums over all of them, and `afterFilter` above lists the filters of
@@ -35,15 +38,38 @@ export interface Funnel extends Omit<EntryFunnel, 'rule'> {
   readonly entries: readonly EntryFunnel[];
 }
 
+/** The counts of a run that are not of its conditions. */
+type RunCounts = Pick<Funnel, 'barsTotal' | 'barsWarmup' | 'exits'> & Pick<ReportInput, 'simulation'>;
+
 /** @param exits trades by reason, in the order in which the reasons first occur */
-export function funnelOf(report: ReportInput, bits: readonly ConditionBits[], exits: Funnel['exits']): Funnel {
-  const { simulation, input, firstRow, endRow, boundRules } = report;
-  const entries = boundRules.entries.map((entry, index) => entryFunnel(entry.id, index, bits, input.start, input.end));
+export const funnelOf = (report: ReportInput, bits: readonly ConditionBits[], exits: Funnel['exits']): Funnel =>
+  funnelFrom(entryFunnels(report, bits), { ...barCounts(report), exits, simulation: report.simulation });
+
+/** The counts of each entry rule. */
+export const entryFunnels = (
+  { boundRules, input }: Pick<ReportInput, 'boundRules' | 'input'>,
+  bits: readonly ConditionBits[],
+): EntryFunnel[] =>
+  boundRules.entries.map((entry, index) => entryFunnel(entry.id, index, bits, input.start, input.end));
+
+/** The bars of the range, and of these the ones before the first that may signal. */
+export const barCounts = ({
+  input,
+  firstRow,
+  endRow,
+}: Pick<ReportInput, 'input' | 'firstRow' | 'endRow'>): Pick<Funnel, 'barsTotal' | 'barsWarmup'> => ({
+  barsTotal: endRow - firstRow,
+  barsWarmup: Math.max(0, Math.min(input.start, endRow) - firstRow),
+});
+
+export function funnelFrom(
+  entries: readonly EntryFunnel[],
+  { barsTotal, barsWarmup, exits, simulation: { counts } }: RunCounts,
+): Funnel {
   const total = (read: (entry: EntryFunnel) => number): number => entries.reduce((sum, entry) => sum + read(entry), 0);
-  const { counts } = simulation;
   return {
-    barsTotal: endRow - firstRow,
-    barsWarmup: Math.max(0, Math.min(input.start, endRow) - firstRow),
+    barsTotal,
+    barsWarmup,
     barsUnknown: total((entry) => entry.barsUnknown),
     setupTrue: entries.every((entry) => entry.setupTrue === null) ? null : total((entry) => entry.setupTrue ?? 0),
     triggerTrue: total((entry) => entry.triggerTrue),

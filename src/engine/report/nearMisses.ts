@@ -8,6 +8,8 @@ import { SAMPLED_ROWS } from './conditionStatistics.ts';
 
 /** A bar on which a single condition kept an entry from being true, and how far it was from passing. */
 export interface NearMiss {
+  /** Whose bar it is; absent in runs of one instrument. */
+  readonly symbol?: string;
   readonly rule: string;
   readonly nodeId: string;
   /** The place of the condition in the payload as sent. */
@@ -29,11 +31,13 @@ interface Condition {
   readonly words: Uint32Array;
 }
 
-const MAX_NEAR_MISSES = 10;
+export const MAX_NEAR_MISSES = 10;
+
+type TracedRun = Pick<ReportInput, 'evaluated' | 'boundRules' | 'input' | 'firstRow'>;
 
 /** The nearest of at most SAMPLED_ROWS bars on which one condition alone was false, nearest first. */
 export function nearMissesOf(
-  report: ReportInput,
+  report: TracedRun,
   bits: readonly ConditionBits[],
   blockers: ReadonlyMap<ConditionBits, Uint32Array>,
 ): NearMiss[] {
@@ -74,7 +78,7 @@ const RIGHT_VALUES = new Float64Array(SAMPLED_ROWS);
 const SMALLEST = 1e-12;
 
 /** How far apart both values are, as a share of the larger; Infinity where one is missing. */
-function relativeGap(left: number, right: number): number {
+export function relativeGap(left: number, right: number): number {
   const a = Math.abs(left);
   const b = Math.abs(right);
   const larger = a > b ? a : b;
@@ -87,7 +91,7 @@ function relativeGap(left: number, right: number): number {
  * written to `out`.
  */
 function sideOf(
-  { evaluated, input }: ReportInput,
+  { evaluated, input }: TracedRun,
   slot: number | null,
   rows: Int32Array | null,
   out: Float64Array,
@@ -109,13 +113,13 @@ const GUESSED_FACTOR = 4;
 let guessedBound = Infinity;
 
 /** Keeps the nearest rows. With a good guess, only a fifth of the rows need a closer look. */
-function keepNearest(report: ReportInput, conditions: readonly Condition[]): void {
+function keepNearest(report: TracedRun, conditions: readonly Condition[]): void {
   keepNearestWithin(guessedBound, report, conditions);
   if (guessedBound < Infinity && NEAREST.count < MAX_NEAR_MISSES) keepNearestWithin(Infinity, report, conditions);
   guessedBound = NEAREST.count < MAX_NEAR_MISSES ? Infinity : GUESSED_FACTOR * farthestKept();
 }
 
-function keepNearestWithin(bound: number, report: ReportInput, conditions: readonly Condition[]): void {
+function keepNearestWithin(bound: number, report: TracedRun, conditions: readonly Condition[]): void {
   NEAREST.count = 0;
   NEAREST.bound = bound;
   const { input } = report;
@@ -275,11 +279,17 @@ export function writeNearMisses(json: JsonWriter, misses: readonly NearMiss[]): 
   let last: NearMiss | null = null;
   let named: WrittenText | null = null;
   for (const miss of misses) {
-    const { rule, nodeId, path, text, bar, time, left, right, distance } = miss;
+    const { symbol, rule, nodeId, path, text, bar, time, left, right, distance } = miss;
     if (last !== null) json.add(TEXTS.between);
     // Most near misses are of the same condition as the one before.
-    const isNamed = rule === last?.rule && nodeId === last.nodeId && path === last.path && text === last.text;
-    if (named === null || !isNamed) named = json.text(JSON.stringify({ rule, nodeId, path, text }).slice(0, -1));
+    const isNamed =
+      rule === last?.rule &&
+      nodeId === last.nodeId &&
+      path === last.path &&
+      text === last.text &&
+      symbol === last.symbol;
+    if (named === null || !isNamed)
+      named = json.text(JSON.stringify({ symbol, rule, nodeId, path, text }).slice(0, -1));
     json.add(named).number(TEXTS.bar, bar).number(TEXTS.time, time);
     json.number(TEXTS.left, left).number(TEXTS.right, right).number(TEXTS.distance, distance);
     last = miss;

@@ -36,13 +36,16 @@ interface Parts {
 /** Columns that are written again for each run. */
 const COLUMNS = Array.from({ length: 6 }, () => new ReusedColumn());
 
-/** The positions of a run; valid until the next call. */
-export function positionsOf(log: TradeLog): Positions {
+/**
+ * The positions of a run; valid until the next call.
+ * @param exitInstants the instant of each exit, where trades are of several instruments; null: their rows compare
+ */
+export function positionsOf(log: TradeLog, exitInstants: Int32Array | null = null): Positions {
   const positions = emptyPositions(log.length);
   if (writeTrades(log, positions)) return positions;
   const parts = addParts(log);
   const added = emptyPositions(parts.count);
-  writeParts(parts, log, added);
+  writeParts(parts, log, exitInstants, added);
   return added;
 }
 
@@ -72,8 +75,8 @@ function writeTrades({ numbers, length }: TradeLog, positions: Positions): boole
   return true;
 }
 
-function writeParts(parts: Parts, { numbers }: TradeLog, positions: Positions): void {
-  const order = byLastExit(parts, numbers);
+function writeParts(parts: Parts, { numbers }: TradeLog, exitInstants: Int32Array | null, positions: Positions): void {
+  const order = byLastExit(parts, (trade) => exitInstants?.[trade] ?? numbers[trade * TRADE_WIDTH + TRADE.exitRow]);
   for (let index = 0; index < parts.count; index++) {
     const part = order === null ? index : order[index];
     const quantity = parts.quantity[part] + parts.lostQuantity[part];
@@ -149,8 +152,8 @@ export function addTo(totals: Float64Array, lost: Float64Array, index: number, v
 }
 
 /** The parts in order of their last exit, ties in their present order; null: they are in that order already. */
-function byLastExit({ count, lastTrade }: Parts, numbers: Float64Array): Int32Array | null {
-  const exitRow = (part: number): number => numbers[lastTrade[part] * TRADE_WIDTH + TRADE.exitRow];
+function byLastExit({ count, lastTrade }: Parts, exitOf: (trade: number) => number): Int32Array | null {
+  const exitRow = (part: number): number => exitOf(lastTrade[part]);
   let isOrdered = true;
   for (let part = 1; part < count && isOrdered; part++) isOrdered = exitRow(part - 1) <= exitRow(part);
   if (isOrdered) return null;

@@ -20,6 +20,8 @@ export function mostRejected(funnel: Funnel): Rejections | undefined {
 export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInput): string {
   switch (reason) {
     case 'INSUFFICIENT_BALANCE':
+      // An allocation has no entries: its additions are scaled to the cash there is.
+      if (strategy.entries.length === 0) return 'Use a larger initialBalance, or a smaller grossPercent.';
       return strategy.entries
         .map((entry) => sizingModeOf(entry.action.sizing.mode).unaffordable)
         .reduce((a, b) => (b.rank > a.rank ? b : a)).text;

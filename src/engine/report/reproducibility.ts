@@ -1,11 +1,11 @@
 // What identifies a run and its result: hashes of the strategy, the data, the config, all of them, and the result.
-import type { Bars, Instrument, Market } from '../bars/bars.ts';
+import type { Bars, Instrument, Market, Universe } from '../bars/bars.ts';
 import type { ResolvedConfig } from '../config.ts';
 import type { Settings } from '../language/grammar/ast.ts';
 import type { BacktestTask, Reproducibility } from '../task.ts';
 import { ENGINE_VERSION } from '../version.ts';
 import { canonicalJson, hashOf, sha256 } from './canonicalJson.ts';
-import type { ReportInput } from './reportInput.ts';
+import type { PortfolioRun, ReportInput } from './reportInput.ts';
 
 /** @param configJson the config of the report, as JSON.stringify writes it */
 export function reproducibilityOf(
@@ -17,6 +17,33 @@ export function reproducibilityOf(
 ): Reproducibility {
   const dataHash = dataHashOf(market, report);
   const configHash = configHashOf(report.input.config, configJson, market.instrument, settings);
+  return reproducibilityFrom(strategyHash, dataHash, configHash, resultHash);
+}
+
+/** The same for several instruments: the config is hashed with all of them, and the data of all is hashed. */
+export function portfolioReproducibility(
+  { strategyHash, settings }: Pick<BacktestTask, 'strategyHash' | 'settings'>,
+  { instruments: markets }: Universe,
+  report: ReportInput & { readonly portfolio: PortfolioRun },
+  resultHash: string,
+): Reproducibility {
+  const { benchmark, portfolio, input } = report;
+  // Instruments may read the same series, a market filter for one.
+  const read = new Map(
+    portfolio.instruments
+      .flatMap((instrument, index) => seriesOf(markets[index], { ...instrument, ...(benchmark && { benchmark }) }))
+      .map((series) => [`${series.symbol} ${series.timeframe}`, series]),
+  );
+  const value = { config: input.config, instruments: markets.map(({ instrument }) => instrument), settings };
+  return reproducibilityFrom(strategyHash, hashOf(inOrder([...read.values()])), hashOf(value), resultHash);
+}
+
+function reproducibilityFrom(
+  strategyHash: string,
+  dataHash: string,
+  configHash: string,
+  resultHash: string,
+): Reproducibility {
   return {
     engineVersion: ENGINE_VERSION,
     strategyHash,
@@ -97,22 +124,28 @@ function hashAround(value: Readonly<Record<string, unknown>>, members: string): 
 const ownDataHashes = new WeakMap<Market, string>();
 
 function dataHashOf(market: Market, report: ReportInput): string {
-  if (report.evaluated.plan.frames.length > 0) return hashOf(readSeries(market, report));
-  const known = ownDataHashes.get(market) ?? hashOf(readSeries(market, report));
+  if (report.evaluated.plan.frames.length > 0 || report.benchmark !== undefined)
+    return hashOf(inOrder(seriesOf(market, report)));
+  const known = ownDataHashes.get(market) ?? hashOf(inOrder(seriesOf(market, report)));
   ownDataHashes.set(market, known);
   return known;
 }
 
-/** Name and content of every series that the run read. */
-function readSeries(
-  market: Market,
-  { evaluated, input }: ReportInput,
-): Pick<Bars, 'symbol' | 'timeframe' | 'sha256'>[] {
+/** Name and content of a series. */
+type ReadSeries = Pick<Bars, 'symbol' | 'timeframe' | 'sha256'>;
+
+type ReadingRun = Pick<ReportInput, 'evaluated' | 'input' | 'benchmark'>;
+
+/** Every series that a run of one instrument read. */
+function seriesOf(market: Market, { evaluated, input, benchmark }: ReadingRun): ReadSeries[] {
   const read = [
     market.base,
     ...evaluated.plan.frames.map((frame) => market.bars(frame.symbol ?? market.base.symbol, frame.timeframe)!),
     ...(input.fine ? [input.fine] : []),
+    ...(benchmark ? [benchmark.source] : []),
   ];
-  const named = read.map(({ symbol, timeframe, sha256 }) => ({ symbol, timeframe, sha256 }));
-  return named.sort((a, b) => (`${a.symbol} ${a.timeframe}` < `${b.symbol} ${b.timeframe}` ? -1 : 1));
+  return read.map(({ symbol, timeframe, sha256 }) => ({ symbol, timeframe, sha256 }));
 }
+
+const inOrder = (read: readonly ReadSeries[]): ReadSeries[] =>
+  read.toSorted((a, b) => (`${a.symbol} ${a.timeframe}` < `${b.symbol} ${b.timeframe}` ? -1 : 1));

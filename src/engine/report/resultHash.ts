@@ -120,8 +120,9 @@ const lines = new WeakMap<TradeWords, Uint8Array>();
 function lineOf(words: TradeWords): Uint8Array {
   let line = lines.get(words);
   if (line === undefined) {
-    const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule } = words;
-    const values = [side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule];
+    const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule, symbol } = words;
+    const named = symbol === undefined ? [] : [symbol];
+    const values = [side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule, ...named];
     lines.set(words, (line = Buffer.from(`${JSON.stringify(values)}\n`)));
   }
   return line;

@@ -33,11 +33,11 @@ export interface DailySeries {
   readonly returns: Float64Array;
   readonly sums: ReturnSums;
   /** A function, because most variants never ask for it. */
-  readonly benchmark: () => Benchmark;
+  readonly benchmark: () => BenchmarkReturns;
 }
 
-/** Daily returns of the instrument, the first against the first evaluated open. */
-interface Benchmark {
+/** Daily returns of the benchmark, the first against the first evaluated open. */
+interface BenchmarkReturns {
   readonly returns: Float64Array;
   readonly mean: number | null;
   /** Divisor n - 1. */
@@ -52,6 +52,7 @@ const SELECTED_RETURNS = new ReusedColumn();
 /**
  * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i, or the last
  * mark of day i when there is one per day. The result is valid until the next call.
+ * @param prices those of the benchmark, one for each of the bars
  */
 export function dailySeries(
   bars: Bars,
@@ -59,6 +60,7 @@ export function dailySeries(
   start: number,
   end: number,
   initialBalance: number,
+  prices: Prices = bars,
 ): DailySeries {
   const { day, lastRows } = daysOf(bars.time, start, end);
   const marks = MARKS.take(lastRows.length);
@@ -70,15 +72,16 @@ export function dailySeries(
     equity: marks,
     returns,
     sums: returnSums(marks, returns, initialBalance),
-    benchmark: () => benchmarkOf(bars, start, end, lastRows),
+    benchmark: () => benchmarkOf(prices, start, end, lastRows),
   };
 }
 
-const benchmarks = new KeptByRange<Bars, Benchmark>();
+type Prices = Pick<Bars, 'open' | 'close'>;
+const benchmarks = new KeptByRange<Prices, BenchmarkReturns>();
 
-function benchmarkOf(bars: Bars, start: number, end: number, lastRows: Int32Array): Benchmark {
-  return benchmarks.get(bars, start, end, () => {
-    const { open, close } = bars;
+function benchmarkOf(prices: Prices, start: number, end: number, lastRows: Int32Array): BenchmarkReturns {
+  return benchmarks.get(prices, start, end, () => {
+    const { open, close } = prices;
     const returns = newKeptNumbers(lastRows.length);
     gather(close, lastRows, returns);
     let previous = end > start ? open[start] : NaN;
@@ -172,7 +175,7 @@ function tails(returns: Float64Array): Tails {
 }
 
 function againstBenchmark(
-  benchmark: Benchmark | null,
+  benchmark: BenchmarkReturns | null,
   powers: PowerSums | null,
   average: number | null,
   days: number,

@@ -4,7 +4,7 @@ import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 import { constantJson, type JsonWriter } from './jsonWriter.ts';
 import type { Positions } from './positions.ts';
-import { PAIRED_LEAVES, conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
+import { PAIRED_LEAVES, conjunctsOf, type ConditionBits, type NeverTogether } from './conditionBits.ts';
 import type { ConditionStats, SideStats } from './conditionStatistics.ts';
 
 export interface RuleStatsSummary {
@@ -28,10 +28,10 @@ export function ruleStatsSummary(
   stats: readonly ConditionStats[],
   entryIds: readonly string[],
   { simulation, positions }: { readonly simulation: SimulationResult; readonly positions: Positions },
-  window: Window,
+  neverTogether: NeverTogether,
 ): RuleStatsSummary {
   const pairs = entryIds.flatMap((id, index) =>
-    neverTogether(conjunctsOf(bits, 'entry', index), window).map(([a, b]) => ({
+    neverTogether(conjunctsOf(bits, 'entry', index)).map(([a, b]) => ({
       rule: id,
       nodeIds: [a.node.nodeId, b.node.nodeId] as [string, string],
     })),

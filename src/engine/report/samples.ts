@@ -15,16 +15,18 @@ type SampleValues = Record<string, number | boolean | null>;
 /** One bar with the value of every named node, and of what conditions compare, by its text. */
 export interface Sample {
   readonly kind: 'first_trigger' | 'entry' | 'exit' | 'near_miss' | 'last_bar';
+  /** Whose bar it is; absent in runs of one instrument. */
+  readonly symbol?: string;
   readonly bar: number;
   readonly time: number;
   readonly values: Readonly<SampleValues>;
 }
 
-const MAX_SAMPLES = 24;
+export const MAX_SAMPLES = 24;
 /** Trades whose entry and exit are samples. */
-const SAMPLED_TRADES = 8;
+export const SAMPLED_TRADES = 8;
 /** Near misses that are samples. */
-const SAMPLED_MISSES = 4;
+export const SAMPLED_MISSES = 4;
 
 /** The values of one node on every sampled bar. */
 interface SampledNode {
@@ -34,53 +36,52 @@ interface SampledNode {
   readonly values: Float64Array;
 }
 
+/** What the samples of a run consist of, one entry per sampled bar. */
+interface SampledBars {
+  readonly kinds: readonly Sample['kind'][];
+  /** Bars from the start of the range. */
+  readonly bars: Int32Array;
+  readonly times: Float64Array;
+  /** null: one instrument, which needs no name. */
+  readonly symbols: readonly string[] | null;
+  readonly nodes: readonly SampledNode[];
+}
+
 /** Values as columns: most samples are only written, never read as objects. */
 export class Samples {
-  readonly #kinds: readonly Sample['kind'][];
-  readonly #rows: Int32Array;
-  readonly #nodes: readonly SampledNode[];
-  readonly #time: Float64Array;
-  readonly #firstRow: number;
+  readonly #sampled: SampledBars;
 
-  constructor(report: ReportInput, kinds: readonly Sample['kind'][], rows: Int32Array) {
-    const { evaluated, input, firstRow } = report;
-    this.#kinds = kinds;
-    this.#rows = rows;
-    this.#time = input.bars.time;
-    this.#firstRow = firstRow;
-    const { compared, named } = evaluated.plan;
-    this.#nodes = inJsonOrder([...compared, ...named]).map(({ nodeId, type, slot }) => ({
-      nodeId,
-      type,
-      values: type === 'value' ? valuesOf(evaluated, slot, this.#rows) : truthsOf(evaluated, slot, this.#rows),
-    }));
+  constructor(sampled: SampledBars) {
+    this.#sampled = sampled;
   }
 
   get length(): number {
-    return this.#rows.length;
+    return this.#sampled.bars.length;
   }
 
   /** The first `count` as objects. */
   list(count: number): Sample[] {
-    return this.#kinds.slice(0, count).map((kind, at) => {
-      const row = this.#rows[at];
+    const { kinds, bars, times, symbols, nodes } = this.#sampled;
+    return kinds.slice(0, count).map((kind, at) => {
       const values: SampleValues = {};
-      for (const { nodeId, type, values: of } of this.#nodes) setMember(values, nodeId, shown(type, of[at]));
-      return { kind, bar: row - this.#firstRow, time: this.#time[row], values };
+      for (const { nodeId, type, values: of } of nodes) setMember(values, nodeId, shown(type, of[at]));
+      const place = { bar: bars[at], time: times[at], values };
+      return symbols === null ? { kind, ...place } : { kind, symbol: symbols[at], ...place };
     });
   }
 
   /** The first `count` as JSON.stringify writes the list. */
   write(json: JsonWriter, count: number): void {
-    const names = this.#nodes.map(({ nodeId }, at) => json.text(`${at === 0 ? '' : ','}${JSON.stringify(nodeId)}:`));
+    const { kinds, bars, times, symbols, nodes } = this.#sampled;
+    const names = nodes.map(({ nodeId }, at) => json.text(`${at === 0 ? '' : ','}${JSON.stringify(nodeId)}:`));
     json.add(TEXTS.begin);
     for (let at = 0; at < count; at++) {
-      const row = this.#rows[at];
       if (at > 0) json.add(TEXTS.comma);
-      json.number(KIND_TEXTS[this.#kinds[at]], row - this.#firstRow);
-      json.number(TEXTS.time, this.#time[row]).add(TEXTS.values);
+      const kind = symbols === null ? KIND_TEXTS[kinds[at]] : json.text(namedKindText(kinds[at], symbols[at]));
+      json.number(kind, bars[at]);
+      json.number(TEXTS.time, times[at]).add(TEXTS.values);
       for (let node = 0; node < names.length; node++) {
-        const { type, values } = this.#nodes[node];
+        const { type, values } = nodes[node];
         if (type === 'value') json.number(names[node], values[at]);
         else json.add(names[node]).add(truthText(values[at]));
       }
@@ -111,11 +112,14 @@ const KIND_TEXTS: Readonly<Record<Sample['kind'], WrittenText>> = {
   last_bar: kindText('last_bar'),
 };
 
+const namedKindText = (kind: Sample['kind'], symbol: string): string =>
+  `{"kind":"${kind}","symbol":${JSON.stringify(symbol)},"bar":`;
+
 const truthText = (value: number): WrittenText =>
   value !== value ? TEXTS.null : value === 1 ? TEXTS.true : TEXTS.false;
 
 /** The nodes in the order in which an object would list their ids, whole numbers first; of equal ids, the last node. */
-function inJsonOrder(nodes: readonly NamedNode[]): readonly NamedNode[] {
+export function inJsonOrder(nodes: readonly NamedNode[]): readonly NamedNode[] {
   if (areInJsonOrder(nodes)) return nodes;
   const byId = Object.create(null) as Record<string, NamedNode>;
   for (const node of nodes) byId[node.nodeId] = node;
@@ -166,7 +170,7 @@ export function samplesOf(
   const { input, simulation, firstRow } = report;
   const kinds: Sample['kind'][] = [];
   const rows = newIntegers(MAX_SAMPLES);
-  if (input.end <= input.start) return new Samples(report, kinds, rows.subarray(0, 0));
+  if (input.end <= input.start) return sampled(report, kinds, rows.subarray(0, 0));
   const add = (kind: Sample['kind'], row: number): void => {
     if (kinds.length < MAX_SAMPLES - 1) rows[kinds.push(kind) - 1] = row;
   };
@@ -182,15 +186,39 @@ export function samplesOf(
   for (let at = 0; at < Math.min(nearMisses.length, SAMPLED_MISSES); at++)
     add('near_miss', nearMisses[at].bar + firstRow);
   rows[kinds.push('last_bar') - 1] = input.end - 1;
-  return new Samples(report, kinds, rows.subarray(0, kinds.length));
+  return sampled(report, kinds, rows.subarray(0, kinds.length));
 }
+
+function sampled({ evaluated, input, firstRow }: ReportInput, kinds: Sample['kind'][], rows: Int32Array): Samples {
+  const bars = newIntegers(rows.length);
+  const times = newNumbers(rows.length);
+  for (let at = 0; at < rows.length; at++) {
+    bars[at] = rows[at] - firstRow;
+    times[at] = input.bars.time[rows[at]];
+  }
+  const { compared, named } = evaluated.plan;
+  const nodes = inJsonOrder([...compared, ...named]).map(({ nodeId, type, slot }) => ({
+    nodeId,
+    type,
+    values: nodeValues(evaluated, type, slot, rows),
+  }));
+  return new Samples({ kinds, bars, times, symbols: null, nodes });
+}
+
+/** The values of a node on these rows, NaN where missing or unknown. */
+export const nodeValues = (
+  evaluated: EvaluatedPlan,
+  type: NamedNode['type'],
+  slot: number,
+  rows: Int32Array,
+): Float64Array => (type === 'value' ? valuesOf(evaluated, slot, rows) : truthsOf(evaluated, slot, rows));
 
 /** The value of each node on one bar; null where missing or unknown. Of equal ids, the last node counts. */
 export function valuesAt(evaluated: EvaluatedPlan, row: number, nodes: readonly NamedNode[]): Readonly<SampleValues> {
   const values: SampleValues = {};
   const rows = Int32Array.of(row);
   for (const { nodeId, type, slot } of nodes) {
-    const [value] = type === 'value' ? valuesOf(evaluated, slot, rows) : truthsOf(evaluated, slot, rows);
+    const [value] = nodeValues(evaluated, type, slot, rows);
     setMember(values, nodeId, shown(type, value));
   }
   return values;

@@ -5,7 +5,7 @@ import type { ResolvedConfig } from '../config.ts';
 import type { Reproducibility, RunError } from '../task.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Summary, WrittenSummary } from './summary.ts';
-import { tradeRows, type TradeRow, type TradeTable } from './tradeTable.ts';
+import { tradeRows, type NamedTradeRow, type TradeTable } from './tradeTable.ts';
 
 interface RunParts {
   readonly report: ReportInput;
@@ -32,7 +32,7 @@ export class CompletedRun implements RunParts {
   readonly reproducibility: Reproducibility;
   readonly warnings: readonly ValidationIssue[];
   readonly memory: SharedSpan;
-  #trades: readonly TradeRow[] | undefined;
+  #trades: readonly NamedTradeRow[] | undefined;
 
   constructor({ report, written, tradeTable, configJson, reproducibility, warnings, memory }: RunParts) {
     this.report = report;
@@ -48,7 +48,7 @@ export class CompletedRun implements RunParts {
     return this.written.summary();
   }
 
-  get trades(): readonly TradeRow[] {
+  get trades(): readonly NamedTradeRow[] {
     return (this.#trades ??= tradeRows(this.tradeTable));
   }
 

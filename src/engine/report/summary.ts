@@ -1,18 +1,21 @@
 // The summary: every key of summaryJson, flat, with the blocks and the trace (formulas: semantics §5).
 import type { FlatSummary } from '../definitions/statistics/statistics.ts';
 import { flatNumbersOf, flatParts, flatSummary, measureRun, type FlatParts } from './flatSummary.ts';
-import { funnelOf } from './funnel.ts';
 import { exitStatistics, type ExitStatistics } from './exitStatistics.ts';
 import { extremes } from './positionStatistics.ts';
 import type { Positions } from './positions.ts';
+import type { Diagnosis } from './diagnosisFindings.ts';
+import { instrumentRows, MOST_INSTRUMENTS, type InstrumentRow } from './portfolio/instrumentRows.ts';
+import { portfolioBlock, type PortfolioBlock } from './portfolio/portfolioBlock.ts';
+import { portfolioDiagnosis } from './portfolio/portfolioDiagnosis.ts';
+import { tracedInstruments } from './portfolio/tracedInstruments.ts';
 import { equityPreview } from './equityPreview.ts';
 import { constantJson, JsonWriter, type JsonPiece } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import { monthMarks, monthRows, monthsOf, type MonthRow } from './months.ts';
-import { conditionBits, soleBlockers } from './conditionBits.ts';
-import { conditionStatistics } from './conditionStatistics.ts';
 import { breakdownsOf, circumstancesOf, conventionsOf, type Breakdowns, type Circumstances } from './summaryBlocks.ts';
 import { ruleStatsSummary, type RuleStatsSummary } from './ruleStatsSummary.ts';
+import { tracedConditions } from './tracedConditions.ts';
 import { fitTrace, shownTrace, traceOf, type FittedTrace, type StrategyTrace } from './trace.ts';
 
 /** Every key of summaryJson: the flat ones and the blocks. */
@@ -23,6 +26,9 @@ export interface Summary extends FlatSummary, Breakdowns, Circumstances {
   readonly equityPreview: readonly (readonly [number, number])[];
   readonly strategyTrace?: StrategyTrace;
   readonly ruleStatsSummary?: RuleStatsSummary;
+  /** At most MOST_INSTRUMENTS; absent in runs of one instrument, as is `portfolio`. */
+  readonly instruments?: readonly InstrumentRow[];
+  readonly portfolio?: PortfolioBlock;
 }
 
 /** The lists of a summary that are most of its text, as numbers. */
@@ -64,12 +70,14 @@ export function summarize(report: ReportInput): WrittenSummary {
   const exits = exitStatistics(report.simulation.tradeLog);
   const breakdowns = breakdownsOf(positions, exits);
   const circumstances = circumstancesOf(report, flat.costs.totalFees, exits);
-  const conventions = conventionsOf(report.input.instrument);
-  const fitted = fittedTraceOf(report, flat, positions, exits);
+  const conventions = conventionsOf(report);
+  const ofPortfolio = portfolioParts(report, flat);
+  const fitted = fittedTraceOf(report, flat, positions, exits, ofPortfolio);
   const preview = equityPreview(report);
   const beforeMonths = json.begin().members(breakdowns).add(TEXTS.byMonth).bytes();
   json.begin().add(TEXTS.comma).members(circumstances);
   const beforePreview = json.addText(`,"conventions":${conventions.json},"equityPreview":`).bytes();
+  const portfolioJson = ofPortfolio === null ? '' : `,${JSON.stringify(ofPortfolio.blocks).slice(1, -1)}`;
   const flatNumbers = flatNumbersOf(flat);
   let summary: Summary | undefined;
   return {
@@ -83,36 +91,63 @@ export function summarize(report: ReportInput): WrittenSummary {
         equityPreview: preview.points(),
         strategyTrace: shownTrace(fitted.trace),
         ruleStatsSummary: fitted.rules,
+        ...ofPortfolio?.blocks,
       }),
     diagnosis: fitted.trace.diagnosis[0]?.code ?? null,
     flatNumbers,
-    thinBlocksJson: ['{', beforeMonths, '[]', beforePreview, '[]', fitted.json, '}'],
+    thinBlocksJson: ['{', beforeMonths, '[]', beforePreview, '[]', fitted.json, `${portfolioJson}}`],
     series: { times: preview.times, marks: preview.marks, months: months.numbers, monthEquity },
   };
 }
 
 /** The trace and the rule statistics, cut to their limit of bytes. */
-function fittedTraceOf(report: ReportInput, flat: FlatParts, positions: Positions, exits: ExitStatistics): FittedTrace {
-  const { simulation, input, evaluated, boundRules } = report;
-  const window = { start: input.start, end: Math.max(input.start, input.end) };
+function fittedTraceOf(
+  report: ReportInput,
+  flat: FlatParts,
+  positions: Positions,
+  exits: ExitStatistics,
+  ofPortfolio: PortfolioParts | null,
+): FittedTrace {
+  const { simulation, boundRules, portfolio } = report;
   const { netProfit, returnPct, buyHoldReturnPct } = flat.money;
-  const bits = conditionBits(evaluated.plan.conditions, evaluated, boundRules.recorded);
-  const blockers = soleBlockers(bits, window);
-  const stats = conditionStatistics(bits, blockers, evaluated, window);
+  const { bits, stats, funnel, nearMisses, samples, searches } =
+    portfolio === undefined
+      ? tracedConditions(report, exits.counts)
+      : tracedInstruments(report, portfolio, exits.counts);
   const entryIds = boundRules.entries.map((entry) => entry.id);
-  const rules = ruleStatsSummary(bits, stats, entryIds, { simulation, positions }, window);
-  const trace = traceOf({
+  const rules = ruleStatsSummary(bits, stats, entryIds, { simulation, positions }, searches.neverTogether);
+  const diagnosed = {
     report,
     bits,
-    blockers,
     stats,
-    funnel: funnelOf(report, bits, exits.counts),
+    funnel,
     positions: flat.positions,
     netProfit,
     bestPnl: Math.max(0, extremes(positions.pnl)[1] ?? 0),
     costs: flat.costs,
     returnPct,
     buyHoldReturnPct,
-  });
-  return fitTrace(trace, rules);
+    turnoverPerYear: ofPortfolio?.blocks.portfolio.turnoverPerYear ?? null,
+    searches,
+    ofPortfolio: ofPortfolio?.diagnosis ?? [],
+  };
+  return fitTrace(traceOf(diagnosed, nearMisses, samples), rules);
+}
+
+/** What only runs of several instruments have. */
+interface PortfolioParts {
+  readonly blocks: Required<Pick<Summary, 'instruments' | 'portfolio'>>;
+  readonly diagnosis: readonly Diagnosis[];
+}
+
+/** null: a run of one instrument. */
+function portfolioParts(report: ReportInput, flat: FlatParts): PortfolioParts | null {
+  const { portfolio } = report;
+  if (portfolio?.isNamed !== true) return null;
+  const rows = instrumentRows(report, portfolio);
+  const blocks = {
+    instruments: rows.slice(0, MOST_INSTRUMENTS),
+    portfolio: portfolioBlock(report, portfolio, flat.use.turnover),
+  };
+  return { blocks, diagnosis: portfolioDiagnosis(report, portfolio, rows, flat) };
 }

@@ -7,6 +7,7 @@ import type { SimulationResult } from '../simulate/simulation.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
 import type { ExitStatistics } from './exitStatistics.ts';
 import type { Positions } from './positions.ts';
+import { summedDataQuality } from './portfolio/summedDataQuality.ts';
 import type { ReportInput } from './reportInput.ts';
 
 interface SideResult {
@@ -37,6 +38,8 @@ interface Ambiguity extends Readonly<SimulationResult['ambiguity']> {
   readonly fallback: ResolvedConfig['ambiguityFallback'];
   readonly exitsByMethod: ExitStatistics['byMethod'];
   readonly band: ReportInput['band'] & { readonly note: typeof BAND_NOTE };
+  /** Fills refused for want of what another instrument freed inside the same bar; absent in runs of one instrument. */
+  readonly contestedFunds?: number;
 }
 
 interface EvaluationWindow {
@@ -59,7 +62,10 @@ export const breakdownsOf = (positions: Positions, exits: ExitStatistics): Break
 export const circumstancesOf = (report: ReportInput, totalFees: number, exits: ExitStatistics): Circumstances => ({
   fees: feesBlock(report, totalFees),
   ambiguity: ambiguityBlock(report, exits.byMethod),
-  dataQuality: dataQuality(report.input.bars, report.input.fine, report.firstRow, report.endRow),
+  dataQuality:
+    report.portfolio === undefined
+      ? dataQuality(report.input.bars, report.input.fine, report.firstRow, report.endRow)
+      : summedDataQuality(report.portfolio),
   evaluationWindow: evaluationWindow(report),
 });
 
@@ -90,7 +96,7 @@ function feesBlock({ simulation, input }: ReportInput, total: number): Circumsta
 const BAND_NOTE = 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.';
 
 function ambiguityBlock(
-  { simulation, input, band }: ReportInput,
+  { simulation, input, band, portfolio }: ReportInput,
   exitsByMethod: ExitStatistics['byMethod'],
 ): Ambiguity {
   const { ambiguityResolution: resolution, ambiguityFallback: fallback } = input.config;
@@ -105,6 +111,7 @@ function ambiguityBlock(
     childrenMissingBars,
     exitsByMethod,
     band: { low, high, pessimistic, optimistic, note: BAND_NOTE },
+    ...(portfolio?.isNamed && { contestedFunds: portfolio.simulation.contestedFunds }),
   };
 }
 
@@ -128,24 +135,32 @@ interface Conventions {
 }
 const knownConventions = new WeakMap<Instrument, Conventions>();
 
-/** All runs of an instrument share them. */
-export function conventionsOf(instrument: Instrument): Conventions {
+const OWN_BENCHMARK = 'buy and hold of the signal instrument from the first evaluated open';
+
+/** All runs of an instrument with its own benchmark share them. */
+export function conventionsOf({ input: { instrument }, benchmark, portfolio }: ReportInput): Conventions {
+  if (benchmark !== undefined)
+    return written(instrument, `buy and hold of ${benchmark.source.symbol} from its first open`);
+  if (portfolio?.isNamed === true)
+    return written(instrument, 'equal money in each instrument from its first evaluated open, held');
   let known = knownConventions.get(instrument);
-  if (known === undefined) {
-    const block = conventions(instrument);
-    knownConventions.set(instrument, (known = { block, json: JSON.stringify(block) }));
-  }
+  if (known === undefined) knownConventions.set(instrument, (known = written(instrument, OWN_BENCHMARK)));
   return known;
 }
 
-const conventions = (instrument: Instrument): object => ({
+function written(instrument: Instrument, benchmark: string): Conventions {
+  const block = conventions(instrument, benchmark);
+  return { block, json: JSON.stringify(block) };
+}
+
+const conventions = (instrument: Instrument, benchmark: string): object => ({
   dailyEquity: 'last mark of each UTC day that has bars',
   periodsPerYear: periodsPerYear(instrument),
   periodsPerYearReason: periodsPerYearReason(instrument),
   riskFreeRate: 0,
   deviation: 'sample (ddof 1)',
   cagr: 'calendar years of 365.25 days',
-  benchmark: 'buy and hold of the signal instrument from the first evaluated open',
+  benchmark,
   fractions: 'results are fractions (0.125 = 12.5 %)',
   undefined: 'null',
 });

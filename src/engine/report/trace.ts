@@ -1,9 +1,10 @@
 // The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context.
-import { diagnose, type Diagnosis, type DiagnosisInput } from './diagnosis.ts';
+import { diagnose, type DiagnosisInput } from './diagnosis.ts';
+import type { Diagnosis } from './diagnosisFindings.ts';
 import type { Funnel } from './funnel.ts';
 import { constantJson, JsonWriter } from './jsonWriter.ts';
-import { nearMissesOf, writeNearMisses, type NearMiss } from './nearMisses.ts';
-import { samplesOf, type Sample, type Samples } from './samples.ts';
+import { writeNearMisses, type NearMiss } from './nearMisses.ts';
+import type { Sample, Samples } from './samples.ts';
 import { writeRuleStats, type RuleStatsSummary } from './ruleStatsSummary.ts';
 
 export interface StrategyTrace {
@@ -28,18 +29,14 @@ const LISTED_CONDITIONS = 32;
 const LISTED_FINDINGS = 16;
 
 /** Builds the trace of a run, before it is cut to its limit of bytes (`fitTrace`). */
-export function traceOf(input: DiagnosisInput): SampledTrace {
-  const nearMisses = nearMissesOf(input.report, input.bits, input.blockers);
-  const samples = samplesOf(input.report, input.bits, nearMisses);
-  return {
-    diagnosis: diagnose(input),
-    funnel: input.funnel,
-    nearMisses,
-    samples,
-    sampleCount: samples.length,
-    truncated: false,
-  };
-}
+export const traceOf = (input: DiagnosisInput, nearMisses: readonly NearMiss[], samples: Samples): SampledTrace => ({
+  diagnosis: diagnose(input),
+  funnel: input.funnel,
+  nearMisses,
+  samples,
+  sampleCount: samples.length,
+  truncated: false,
+});
 
 /** The trace with its samples as objects. */
 export const shownTrace = ({ samples, sampleCount, ...trace }: SampledTrace): StrategyTrace => ({

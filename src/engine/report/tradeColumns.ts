@@ -21,6 +21,9 @@ const number = (unit: TradeUnit, description: string): TradeColumn => ({ type: '
 const count = (unit: 'bars' | null, description: string): TradeColumn => ({ type: 'count', unit, description });
 const fraction = (description: string): TradeColumn => number('fraction', `${description} A fraction: 0.05 is 5 %.`);
 
+/** The first column in runs of several instruments. */
+export const SYMBOL_COLUMN: TradeColumn = text('The instrument; only in runs of several instruments.');
+
 /** The type determines how a column is written to a file, so that an empty file has the same types as a full one. */
 export const TRADE_COLUMNS: Readonly<Record<keyof TradeRow, TradeColumn>> = {
   positionId: count(null, 'Positions count from 1, in the order of their entries.'),

@@ -12,6 +12,8 @@ interface TradeContext {
   /** First row of the range: bars are counted from it. */
   readonly firstRow: number;
   readonly boundRules: Pick<BoundRules, 'entries' | 'exits' | 'targetPaths'>;
+  /** Absent in runs of one instrument. */
+  readonly symbol?: string;
 }
 
 /** The words of a trade row. Few rows of a result differ in them. */
@@ -23,6 +25,8 @@ export interface TradeWords {
   readonly exitPolicy: string | null;
   readonly entryRule: string;
   readonly exitRule: string | null;
+  /** Absent in runs of one instrument. */
+  readonly symbol?: string;
 }
 
 export interface TradeTable {
@@ -67,6 +71,29 @@ export function tradeTable(log: TradeLog, context: TradeContext): TradeTable {
   // One call per row, because V8 compiles the function. A loop that runs once is not compiled, and makes an object of
   // every number it reads.
   for (let trade = 0; trade < length; trade++) writeRow(log, trade, context.firstRow, kinds, table);
+  return table;
+}
+
+/**
+ * Packs the closing fills of a portfolio run.
+ * @param contexts of each instrument
+ * @param instruments the instrument of each trade
+ */
+export function mixedTradeTable(
+  log: TradeLog,
+  contexts: readonly TradeContext[],
+  instruments: ArrayLike<number>,
+): TradeTable {
+  const words: TradeWords[] = [];
+  const kinds = contexts.map((context) => new TradeKinds(log, context, words));
+  const table = emptyTable(log.length, words);
+  for (let trade = 0; trade < log.length; trade++) {
+    const { time, firstRow } = contexts[instruments[trade]];
+    const row = trade * ROW_NUMBERS;
+    table.numbers[row + ROW.entryTime] = time[log.numbers[trade * TRADE_WIDTH + TRADE.entryRow]];
+    table.numbers[row + ROW.exitTime] = time[log.numbers[trade * TRADE_WIDTH + TRADE.exitRow]];
+    writeRow(log, trade, firstRow, kinds[instruments[trade]], table);
+  }
   return table;
 }
 
@@ -123,22 +150,27 @@ function writeNumbers(from: Float64Array, at: number, firstRow: number, to: Floa
 
 /** The distinct words of the trades of a log. Most trades have the words of one of the last few. */
 class TradeKinds {
-  readonly words: TradeWords[] = [];
+  readonly words: TradeWords[];
   readonly #log: TradeLog;
   readonly #context: TradeContext;
-  /** A trade of each kind. */
+  /** A trade of each kind of this context, and the index of its words. */
   readonly #trades: number[] = [];
+  readonly #kinds: number[] = [];
 
-  constructor(log: TradeLog, context: TradeContext) {
+  /** @param words those of all contexts of a log */
+  constructor(log: TradeLog, context: TradeContext, words: TradeWords[] = []) {
     this.#log = log;
     this.#context = context;
+    this.words = words;
   }
 
   of(trade: number): number {
     for (let kind = this.#trades.length - 1; kind >= 0; kind--)
-      if (this.#isSame(this.#trades[kind], trade)) return kind;
+      if (this.#isSame(this.#trades[kind], trade)) return this.#kinds[kind];
+    const kind = this.words.push(this.#wordsOf(trade)) - 1;
     this.#trades.push(trade);
-    return this.words.push(this.#wordsOf(trade)) - 1;
+    this.#kinds.push(kind);
+    return kind;
   }
 
   #isSame(a: number, b: number): boolean {
@@ -158,7 +190,7 @@ class TradeKinds {
     const { numbers, reasons, decisions } = this.#log;
     const at = trade * TRADE_WIDTH;
     const { method, resolution, policy } = decisions[trade];
-    const { boundRules } = this.#context;
+    const { boundRules, symbol } = this.#context;
     const exitRule = numbers[at + TRADE.exitRule];
     // The exit's id for a signal, the place of the ladder's step for a take profit.
     const isTarget = exitReasonOf(reasons[trade]).names === 'target';
@@ -171,6 +203,7 @@ class TradeKinds {
       exitPolicy: policy,
       entryRule: boundRules.entries[numbers[at + TRADE.entryRule]].id,
       exitRule: exitRule < 0 ? null : (rules[exitRule] ?? null),
+      ...(symbol !== undefined && { symbol }),
     });
   }
 }
@@ -194,18 +227,26 @@ const areSameWords = (a: TradeWords, b: TradeWords): boolean =>
   a.exitResolution === b.exitResolution &&
   a.exitPolicy === b.exitPolicy &&
   a.entryRule === b.entryRule &&
-  a.exitRule === b.exitRule;
+  a.exitRule === b.exitRule &&
+  a.symbol === b.symbol;
 
 /** Compares without `fineTime`: each child that decides has a decision of its own. */
 const isSameDecision = (a: Decision, b: Decision): boolean =>
   a.method === b.method && a.resolution === b.resolution && a.policy === b.policy;
 
 /** The rows as objects. */
-export const tradeRows = (table: TradeTable): TradeRow[] =>
-  Array.from({ length: table.length }, (_, row) => tradeRow(table, row));
+export const tradeRows = (table: TradeTable): NamedTradeRow[] =>
+  Array.from({ length: table.length }, (_, row) => {
+    const { symbol } = table.words[table.kinds[row]];
+    return symbol === undefined ? tradeRow(table, row) : { symbol, ...tradeRow(table, row) };
+  });
 
 /** One closing fill as results and files show it. */
 export type TradeRow = Readonly<ReturnType<typeof tradeRow>>;
+export interface NamedTradeRow extends TradeRow {
+  /** Absent in runs of one instrument. */
+  readonly symbol?: string;
+}
 
 /** The values, in the order of the files. A literal: a loop over the columns takes five times as long. */
 function tradeRow({ numbers, fineTimes, kinds, words }: TradeTable, row: number) {

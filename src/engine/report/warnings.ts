@@ -1,9 +1,9 @@
 // Warnings about a backtest and its config: they never block, and are returned beside the result.
 import { CONTRADICTION_ADVICE, describeContradictions } from '../bars/contradictionCause.ts';
 import { contradictionsIn } from '../bars/contradictions.ts';
-import type { RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
+import type { RunnableExpression, RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
 import type { ValidationIssue } from '../language/issues/issues.ts';
-import type { CONFIG_WARNING_CODES } from '../definitions/issueCodes.ts';
+import type { CONFIG_WARNING_CODES, PORTFOLIO_WARNING_CODES } from '../definitions/issueCodes.ts';
 import { runnableKind } from '../definitions/expressions/expressionRegistry.ts';
 import { HOURS_OF_DAILY_BARS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
@@ -11,18 +11,25 @@ import { isFreeSlippage, isPortfolio, policyInForce, symbolsOf, type ResolvedCon
 import { rejectionAdvice } from './rejections.ts';
 import type { ReportInput } from './reportInput.ts';
 
+type Code = (typeof CONFIG_WARNING_CODES)[number] | (typeof PORTFOLIO_WARNING_CODES)[number] | 'INTRADAY_WINDOW';
+
+/** A warning about a config. */
+export const configWarning = (code: Code, path: string, message: string, suggestion: string): ValidationIssue => ({
+  code,
+  path,
+  field: 'config',
+  severity: 'warning',
+  message,
+  suggestion,
+});
+
 /** The warnings about a config and what it did to the run. @param ast the strategy as its author wrote it */
 export function configWarnings(ast: StrategyAst, report: ReportInput): ValidationIssue[] {
   const { strategy } = report;
   const { config } = report.input;
   const found: ValidationIssue[] = [];
-  const warn = (
-    code: (typeof CONFIG_WARNING_CODES)[number] | 'INTRADAY_WINDOW',
-    path: string,
-    message: string,
-    suggestion: string,
-  ): void => {
-    found.push({ code, path, field: 'config', severity: 'warning', message, suggestion });
+  const warn = (...warning: Parameters<typeof configWarning>): void => {
+    found.push(configWarning(...warning));
   };
   const { defaults } = ast.strategy;
   const { timeframe, execution } = config;
@@ -65,13 +72,19 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
     const message = 'optimistic assumes the best order of prices inside a bar: for comparison only.';
     warn('OPTIMISTIC_FILLS', `/config/${member}`, message, 'Use pessimistic, or multi_resolution with finer bars.');
   }
+  if (report.portfolio === undefined || report.portfolio.instruments.length === 1)
+    addCrossSection(strategy, ast, found);
   const contradiction = contradictionText(report);
   if (contradiction !== null) warn('FINER_BARS_CONTRADICT', '/config/timeframe', contradiction, CONTRADICTION_ADVICE);
   return found;
 }
 
 /** What the finer bars contradict and what that did to the run; null: nothing that the run would have drilled into. */
-function contradictionText({ input, firstRow, endRow }: ReportInput): string | null {
+export function contradictionText({
+  input,
+  firstRow,
+  endRow,
+}: Pick<ReportInput, 'input' | 'firstRow' | 'endRow'>): string | null {
   const { bars, fine, config } = input;
   if (config.ambiguityResolution !== 'multi_resolution' || fine === null) return null;
   const inRange = contradictionsIn(bars, fine, firstRow, endRow);
@@ -85,25 +98,38 @@ function contradictionText({ input, firstRow, endRow }: ReportInput): string | n
   return `${describeContradictions(found)} ${consequence}`;
 }
 
-/** Keyed by the payload, because no param changes the answer. */
-const hourReaders = new WeakMap<StrategyAst, boolean>();
-
-/** Whether any expression of the strategy depends on the hour of the day. */
-function readsHours(strategy: RunnableStrategy, ast: StrategyAst): boolean {
-  const known = hourReaders.get(ast);
-  if (known !== undefined) return known;
-  const reads = findHours(strategy);
-  hourReaders.set(ast, reads);
-  return reads;
+/** A cross-section of one instrument compares it with nothing. */
+function addCrossSection(strategy: RunnableStrategy, ast: StrategyAst, found: ValidationIssue[]): void {
+  if (!readsCrossSections(strategy, ast)) return;
+  const message = 'The strategy has a cross_section, and the run has one instrument: its rank is 1, and its zscore 0.';
+  const advice = 'Give config.instruments in place of config.signalInstrument.';
+  found.push(configWarning('CROSS_SECTION_OF_ONE', '/config/signalInstrument', message, advice));
 }
 
-function findHours(strategy: RunnableStrategy): boolean {
+/** The kind of expression that looks across instruments. */
+const CROSS_SECTION: string = 'cross_section';
+
+/** Whether any expression of the strategy depends on the hour of the day. */
+const readsHours = searched((node) => runnableKind(node).readsHours?.(node) === true);
+const readsCrossSections = searched(({ kind }) => kind === CROSS_SECTION);
+
+/** A search for an expression, whose answer is kept by payload, because no param changes it. */
+function searched(matches: (node: RunnableExpression) => boolean): (s: RunnableStrategy, ast: StrategyAst) => boolean {
+  const known = new WeakMap<StrategyAst, boolean>();
+  return (strategy, ast) => {
+    let found = known.get(ast);
+    if (found === undefined) known.set(ast, (found = hasExpression(strategy, matches)));
+    return found;
+  };
+}
+
+function hasExpression(strategy: RunnableStrategy, matches: (node: RunnableExpression) => boolean): boolean {
   const seen = new Set<object>();
   const stack = rootsOf(strategy).map(({ expression }) => expression);
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (seen.has(node)) continue;
     seen.add(node);
-    if (runnableKind(node).readsHours?.(node) === true) return true;
+    if (matches(node)) return true;
     for (const child of childrenOf(node)) stack.push(child);
   }
   return false;

@@ -1,7 +1,7 @@
 // The diagnosis: for each code a strategy in which exactly that is wrong, and a first entry that says what to change.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createMarket, runBacktest, type BacktestTask, type Market, type Summary } from '../../../src/engine/index.ts';
-import { DIAGNOSIS_CODES } from '../../../src/engine/report/diagnosis.ts';
+import { DIAGNOSIS_CODES } from '../../../src/engine/report/diagnosisFindings.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';
 import { incompleteMarkets } from '../../support/incompleteMarkets.ts';
 import * as write from '../../support/builders.ts';

@@ -1,6 +1,6 @@
 // Why a strategy did what it did: diagnosis, the funnel from bars to entries, conditions, and undecided bars.
 import { policyInForce } from '../../config.ts';
-import type { Diagnosis } from '../diagnosis.ts';
+import type { Diagnosis } from '../diagnosisFindings.ts';
 import type { EntryFunnel, Funnel } from '../funnel.ts';
 import type { ConditionStats } from '../conditionStatistics.ts';
 import type { CompletedRun } from '../simulatedRun.ts';

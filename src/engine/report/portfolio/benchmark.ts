@@ -1,0 +1,57 @@
+// The benchmark: equal money in each instrument of a run, or one symbol, bought at its first open, held, without costs.
+import type { Bars } from '../../bars/bars.ts';
+import type { TimeAxis } from '../../bars/timeAxis.ts';
+import type { SimulationInput } from '../../simulate/simulation.ts';
+
+type Prices = Pick<Bars, 'open' | 'close'>;
+
+/**
+ * The value of 1 in equal parts in each instrument, at every instant: a part is cash until the first evaluated open of
+ * its instrument, and keeps the last close after the data. Its changes are added up in the order of symbols.
+ */
+export function equalMoney(
+  instruments: readonly Pick<SimulationInput, 'bars' | 'start' | 'end'>[],
+  axis: TimeAxis,
+  start: number,
+  end: number,
+): Prices {
+  const close = new Float64Array(axis.time.length);
+  const bySymbol = instruments
+    .map((instrument, index) => ({ ...instrument, instants: axis.instants[index] }))
+    .sort((a, b) => (a.bars.symbol < b.bars.symbol ? -1 : 1));
+  for (const { bars, start: first, end: last, instants } of bySymbol) {
+    const bought = bars.open[first];
+    if (last <= first || !(bought > 0)) continue;
+    const units = 1 / instruments.length / bought;
+    let before = bought;
+    for (let row = first; row < last; row++) {
+      close[instants[row]] += units * (bars.close[row] - before);
+      before = bars.close[row];
+    }
+  }
+  let value = 1;
+  for (let instant = start; instant < end; instant++) close[instant] = value += close[instant];
+  close.fill(1, 0, start);
+  return { open: new Float64Array(axis.time.length).fill(1), close };
+}
+
+/**
+ * The prices of a symbol at every one of these times: its first open from `start` on until its first bar, then the last
+ * close that is known. NaN without a bar.
+ */
+export function alignedBenchmark(
+  { time: times, open, close, length }: Bars,
+  time: Float64Array,
+  start: number,
+): Prices {
+  let next = 0;
+  while (next < length && times[next] < time[start]) next++;
+  const bought = next < length ? open[next] : NaN;
+  const aligned = new Float64Array(time.length).fill(bought);
+  let last = bought;
+  for (let row = start; row < time.length; row++) {
+    while (next < length && times[next] <= time[row]) last = close[next++];
+    aligned[row] = last;
+  }
+  return { open: new Float64Array(time.length).fill(bought), close: aligned };
+}
