@@ -122,7 +122,7 @@ export interface AllocationRule {
   readonly fallback: string | null;
   readonly bandPercent: number;
 }
-interface LegForm {
+export interface LegForm {
   readonly places: LegPlaces;
   /** A holding stays while it ranks within so many; null: no longer than it is selected. */
   readonly keepWithin: number | null;
