@@ -133,6 +133,7 @@ export class Portfolio {
     member.quantity = side * quantity;
     member.cost = side * notional;
     member.margin = notional / input.config.leverage;
+    if (positions.length === 0) member.isLiquidated = false;
     if (this.openCount === 0 && !(ledger.balance > 0)) ledger.isOver = true;
     noteClosings(member, trades, first, this.closedLinks);
     return true;
