@@ -14,11 +14,13 @@ const HEADLINES = [
 ] as const; // prettier-ignore
 const FUNNEL_COUNTS = [
   'barsTotal', 'barsWarmup', 'barsUnknown', 'setupTrue', 'triggerTrue', 'setupAndTrigger', 'entrySignals',
-  'blockedInPosition', 'ordersRejected', 'ordersExpired', 'ordersReplaced', 'entriesFilled', 'exits',
+  'blockedInPosition', 'rankedOut', 'ordersRejected', 'ordersExpired', 'ordersReplaced', 'entriesFilled', 'exits',
 ] as const; // prettier-ignore
 /** Room for the list of what is left out, which must itself be small. */
 const LIST_BYTES = 300;
 const NEAR_MISSES = 3;
+/** Those of a portfolio that contributed most; the last ones of its list lost most. */
+const INSTRUMENTS = 10;
 /** The longest text in the tightest view. */
 const SHORT_TEXT = 160;
 
@@ -86,9 +88,18 @@ export function agentView(detail: BacktestDetail, maxBytes: number): Json {
 function partsByUse({ warnings, links, result, reproducibility, ...detail }: BacktestDetail, summary: Json): Part[] {
   const { nearMisses, samples } = traceOf(summary);
   const { pairwiseNeverTogether, tradesByRule } = rulesOf(summary);
-  const shownElsewhere = new Set<string>([...HEADLINES, 'strategyTrace', 'ruleStatsSummary', 'equityPreview']);
+  const shownElsewhere = new Set<string>([
+    ...HEADLINES,
+    'strategyTrace',
+    'ruleStatsSummary',
+    'equityPreview',
+    'portfolio',
+    'instruments',
+  ]);
   return [
     { name: 'warnings', value: toSignificant(warnings) },
+    { name: 'portfolio', value: summary.portfolio },
+    { name: 'instruments', value: summary.instruments, maxItems: INSTRUMENTS },
     { name: 'nearMisses', value: nearMisses, maxItems: NEAR_MISSES },
     { name: 'neverTogether', value: pairwiseNeverTogether },
     { name: 'tradesByRule', value: tradesByRule },

@@ -35,6 +35,21 @@ const RuleStats = z
   })
   .meta({ id: 'RuleStatistics' });
 
+const InstrumentRow = z
+  .looseObject({
+    symbol: z.string(),
+    bars: count('Bars that were evaluated.'),
+    trades: count('Closing fills.'),
+    winRate: number('Share of the trades with a profit, 0 to 1.'),
+    grossPnl: number('Before all costs, quote currency.'),
+    netPnl: number('After all costs, quote currency.'),
+    contribution: number('netPnl / initial balance. Over all instruments they add up to returnPct.'),
+    averageWeightPct: number('|value| / equity, averaged over the instants of the run.'),
+    maxWeightPct: number('The largest |value| / equity.'),
+    rankedOut: count('Signals that no free slot was left for.'),
+  })
+  .meta({ id: 'InstrumentResult' });
+
 const StrategyTrace = z
   .looseObject({
     diagnosis: z
@@ -82,6 +97,12 @@ export const SummaryJson = z
       )
       .optional(),
     fees: Json.optional().meta({ description: 'total, maker, taker, and what each tier charged.' }),
+    instruments: z.array(InstrumentRow).optional().meta({
+      description: 'Of a portfolio: at most 100 instruments, the largest contribution first.',
+    }),
+    portfolio: Json.optional().meta({
+      description: 'Of a portfolio: exposure, positions, turnover per year, concentration and days in cash.',
+    }),
     ambiguity: Json.optional().meta({
       description: 'Bars that touched several levels, how each was decided, and the returns under both readings.',
     }),

@@ -156,6 +156,10 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
     config: {
       timeframe: TIMEFRAMES.join(' '),
       'signalInstrument.symbol': 'A symbol of /market-data.',
+      'instruments[].symbol': 'In place of signalInstrument: a portfolio, traded from one account.',
+      'portfolio.slots': 'Positions plus pending orders of the account. Default: no bound; `entry.rank` decides.',
+      'portfolio.linked': '[[symbol, symbol], …]: entered together or not at all, and closed together.',
+      'benchmark.symbol': 'Bought and held in place of the instruments.',
       range: '{start, end}: dates, times or ms. Absent: all data.',
       initialBalance: 'Quote currency, above 0.',
       'execution.orderTiming': 'next_open (default) or bar_close.',
