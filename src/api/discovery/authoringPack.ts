@@ -8,7 +8,7 @@ import {
   SLIPPAGE_KINDS,
   TIMEFRAMES,
 } from '../../engine/index.ts';
-import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { TIER_LIMITS, type Tier, type TierLimits } from '../../tiers.ts';
 import { BACKTEST_EXAMPLES } from '../backtests/backtestExamples.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/routeSchemas.ts';
@@ -30,13 +30,13 @@ const Pack = z
       .meta({ description: 'Each is valid as it stands.' }),
     notation: z.string(),
     kinds: z.record(z.string(), z.string()).meta({ description: 'Kind → members, result and meaning.' }),
-    members: z.record(z.string(), z.string()).meta({ description: 'Member of a strategy → what it means.' }),
+    members: z.record(z.string(), z.string()).meta({ description: 'Path below `strategy` → what the member means.' }),
     settings: z.record(z.string(), z.string()),
     config: z.record(z.string(), z.string()),
     operators: Json,
     timeframes: z.array(z.string()),
     stateFields: z.array(z.string()),
-    limits: Json.meta({ description: 'Of the tier of the workspace.' }),
+    limits: Json.meta({ description: 'Of the tier of the workspace, as far as authors need them.' }),
     indicators: z.string().meta({ description: 'Names; `/capabilities/indicators/{id}` has arguments and outputs.' }),
     patterns: z.string().meta({ description: 'Names for kind `pattern`, with `side` bullish, bearish or any.' }),
     more: z.record(z.string(), z.string()),
@@ -148,7 +148,7 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       'Members in () are optional. number and condition stand for a node: a ref in a graph, the node itself in an ' +
       'AST. Any object may also have id, label and description.',
     kinds: Object.fromEntries(language.strategyAst.nodes.map((node) => [node.kind, kindLine(node)])),
-    members: STRATEGY_MEMBERS,
+    members: Object.fromEntries(MEMBERS),
     settings: {
       maxConcurrentPositions: '1 to 100, default 1. Wins over strategy.defaults.',
       warmupPeriod: 'Bars before the first signal, counted from the first bar of the data. Absent: inferred.',
@@ -179,7 +179,7 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
     },
     timeframes: [...TIMEFRAMES],
     stateFields: [...enums.stateFields],
-    limits: { tier, ...TIER_LIMITS[tier] },
+    limits: { tier, ...limitsOfAuthors(TIER_LIMITS[tier]) },
     indicators: language.indicators.map(({ id }) => id).join(' '),
     patterns: language.patterns.map(({ id }) => id).join(' '),
     more: {
@@ -192,6 +192,40 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
     },
   };
 }
+
+/** Each path without the name that all of them begin with. */
+const MEMBERS = Object.entries(STRATEGY_MEMBERS).map(
+  ([path, text]) => [path.replace(/^strategy\./, ''), text] as const,
+);
+
+/** The limits that a strategy or a config can exceed; capabilities list all. */
+const limitsOfAuthors = ({
+  entryConditions,
+  exitConditions,
+  exits,
+  nodes,
+  depth,
+  barsPerBacktest,
+  maxInstrumentsPerRun,
+  runSeconds,
+  sweepVariants,
+  sweepPoints,
+  payloadBytes,
+  configBytes,
+}: TierLimits) => ({
+  entryConditions,
+  exitConditions,
+  exits,
+  nodes,
+  depth,
+  barsPerBacktest,
+  maxInstrumentsPerRun,
+  runSeconds,
+  sweepVariants,
+  sweepPoints,
+  payloadBytes,
+  configBytes,
+});
 
 /** `op=gt|gte, left=number, right=number → condition. What it means.` */
 function kindLine({ kind: name, inputs, fields, output, description }: Kind): string {

@@ -73,7 +73,7 @@ const SEMANTICS = [
   'An order that cannot be paid is rejected and counted, never rescaled. Fee tiers go by the notional of all earlier fills.',
   'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %, also in keys that end in Pct). Times of bars are ms UTC; keys that end in At are ISO 8601. A range begins with the first bar that opens at or after `start` and ends with the last that has closed by `end`.',
   'config.timeframe and config.signalInstrument win over the defaults of the strategy.',
-  'config.instruments in place of signalInstrument runs a portfolio: each node is evaluated on the bars of each instrument, all trade from one account, and portfolio.slots with entry.rank decides which signals get in.',
+  'config.instruments makes a portfolio: the strategy is evaluated on each instrument, and all trade from one account.',
 ];
 
 const manifestOf = (address: PublicAddress): z.infer<typeof Manifest> => ({
