@@ -208,6 +208,7 @@ const noCounts = (entries: readonly EntryRule[]): Run['counts'] => ({
   blockedInPosition: 0,
   blockedCooldown: 0,
   blockedMaxPositions: 0,
+  lostSlots: 0,
   ordersExpired: 0,
   ordersReplaced: 0,
   ordersRejected: { INSUFFICIENT_BALANCE: 0, MIN_NOTIONAL: 0, ZERO_QTY: 0, LEVEL_MISSING: 0 },

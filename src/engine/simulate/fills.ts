@@ -240,7 +240,8 @@ function logFill(
 }
 
 /** Fills the market exits that are due, at `price`. */
-export function fillDueExits(run: Run, price: number, at: Instant, dueExits = run.dueExits): void {
+export function fillDueExits(run: Run, price: number, at: Instant): void {
+  const { dueExits } = run;
   for (let index = 0; index < dueExits.count; index++) fillMarketExit(run, dueExits.at(index), price, true, at);
   dueExits.count = 0;
 }

@@ -30,9 +30,10 @@ export interface Ledger {
   othersOpen: number;
   /** Positions or pending orders in more than one instrument: no price of one instrument liquidates the account. */
   isShared: boolean;
-  /** Quote units that other instruments have freed inside the bar, and that are therefore not to be spent. */
+  /** Quote units and slots that other instruments have freed inside the bar, and that are therefore not to be used. */
   withheld: number;
-  /** Fills that were refused for want of `withheld`. */
+  withheldSlots: number;
+  /** Fills that were refused for want of these. */
   contestedFunds: number;
 }
 
@@ -53,6 +54,7 @@ export const createLedger = (initialBalance: number, slots = Infinity): Ledger =
   othersOpen: 0,
   isShared: false,
   withheld: 0,
+  withheldSlots: 0,
   contestedFunds: 0,
 });
 

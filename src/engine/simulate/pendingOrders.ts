@@ -41,14 +41,18 @@ export function fillPending(run: Run, order: EntryOrder, price: number, at: Inst
   if (taken >= maxConcurrentPositions) {
     return cancelEntry(run, order, maxConcurrentPositions === 1 ? 'in position' : 'max positions');
   }
-  if (taken + run.ledger.othersOpen >= run.ledger.slots) return cancelEntry(run, order, 'max positions');
+  const { ledger } = run;
+  if (taken + ledger.othersOpen >= ledger.slots) {
+    if (taken + ledger.othersOpen - ledger.withheldSlots < ledger.slots) ledger.contestedFunds++;
+    return cancelEntry(run, order, 'slots');
+  }
   const position = fillEntry(run, order, price, at);
   if (position !== null) enterRange(position, side * price);
   return position;
 }
 
-/** `linked`: another order of its group cannot open. */
-type CancelReason = 'in position' | 'max positions' | 'conflict' | 'linked';
+/** `slots`: those of the account are taken. `linked`: another order of its group cannot open, or was closed. */
+type CancelReason = 'in position' | 'max positions' | 'conflict' | 'slots' | 'linked';
 
 /**
  * Logs the end of an entry order that does not open when its price or its bar comes, and counts it where something
@@ -57,6 +61,7 @@ type CancelReason = 'in position' | 'max positions' | 'conflict' | 'linked';
 export function cancelEntry(run: Run, order: EntryOrder, reason: CancelReason): null {
   if (reason === 'in position') run.counts.blockedInPosition++;
   if (reason === 'max positions') run.counts.blockedMaxPositions++;
+  if (reason === 'slots') run.counts.lostSlots++;
   logEntry(run, order, { status: 'cancelled', reason });
   return null;
 }

@@ -128,6 +128,12 @@ export const blankPosition = (): Position => ({
   stopMemory: null,
 });
 
+/** Notes that an exit of all that is left waits for the next bar. */
+export function markLeaving(position: Position): void {
+  position.isLeaving = true;
+  position.plannedQuantity = 0;
+}
+
 /** Copies to `into` everything of `from` that decides its levels and fills. */
 export function copyLevels(from: Position, into: Position): void {
   into.side = from.side;

@@ -135,6 +135,8 @@ export interface Run {
     blockedInPosition: number;
     blockedCooldown: number;
     blockedMaxPositions: number;
+    /** Signals and orders that lost to the slots of the account. */
+    lostSlots: number;
     ordersExpired: number;
     ordersReplaced: number;
     readonly ordersRejected: Record<RejectionReason, number>;

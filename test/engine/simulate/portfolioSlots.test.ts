@@ -92,9 +92,9 @@ describe('slots of the account', () => {
       ),
     );
     expect(summaryOf(result)).toEqual([[0, 1, 9, 3, 9, 'signal']]);
-    expect(result.byInstrument[1].counts.blockedMaxPositions).toBe(2);
+    expect(result.byInstrument[1]).toMatchObject({ rankedOut: 2, counts: { blockedMaxPositions: 0 } });
     const refused = result.orders!.filter(({ instrument, status }) => instrument === 1 && status === 'cancelled');
-    expect(refused.map(({ reason }) => reason)).toEqual(['max positions', 'max positions']);
+    expect(refused.map(({ reason }) => reason)).toEqual(['slots', 'slots']);
   });
 
   it('are tested when the price of a resting order is reached', () => {
@@ -114,7 +114,7 @@ describe('slots of the account', () => {
       );
     // The exit of A is ordered, so that the order of B may rest, and has not filled when its price is reached.
     expect(heldIn(withSlots(1))).toEqual([0]);
-    expect(withSlots(1).byInstrument[1].counts.blockedMaxPositions).toBe(1);
+    expect(withSlots(1).byInstrument[1].rankedOut).toBe(1);
     expect(heldIn(withSlots(2))).toEqual([0, 1]);
   });
 

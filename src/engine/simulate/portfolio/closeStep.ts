@@ -13,12 +13,13 @@ import type { Portfolio } from './portfolio.ts';
 import { fillTicket } from './tickets.ts';
 
 export function playCloses(portfolio: Portfolio, instant: number): void {
-  const { present, readers, input } = portfolio;
+  const { present, readers, input, ledger, closedLinks, config } = portfolio;
+  const isAtClose = config.execution.orderTiming === 'bar_close';
   for (const member of present) member.mark = member.run.bars.close[member.row];
   closeEnded(portfolio);
-  if (portfolio.isShared()) testLiquidation(portfolio, false);
+  if (ledger.isShared) testLiquidation(portfolio, instant, false);
   for (const { run, row } of present) if (run.pendingCount > 0) expirePending(run, row);
-  closeLinks(portfolio.closedLinks, portfolio.ledger, instant);
+  closeLinks(closedLinks, ledger, instant, !isAtClose);
 
   findReaders(portfolio, instant);
   const signals: Signal[] = [];
@@ -27,17 +28,17 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
     if (rule >= 0) signals.push({ member, rule });
   }
   const tickets = signals.length === 0 ? [] : decideEntries(portfolio, signals);
-  if (portfolio.config.execution.orderTiming === 'bar_close') {
+  if (isAtClose) {
     fillExitsAtClose(portfolio);
     for (const ticket of tickets) fillTicket(portfolio, ticket, instant, true);
-    closeLinks(portfolio.closedLinks, portfolio.ledger, instant);
+    closeLinks(closedLinks, ledger, instant, false);
   } else for (const ticket of tickets) portfolio.addDue(ticket);
   if (instant === input.end - 1) closeAtEnd(portfolio);
 }
 
 /** Closes at its last close what a member holds whose data ends early. */
 function closeEnded(portfolio: Portfolio): void {
-  const ended = portfolio.present.filter((member) => member.endsEarly && isLastRow(member, member.row));
+  const ended = portfolio.present.filter((member) => member.endsEarly && isLastRow(member));
   if (ended.length > 0) closeAll(portfolio, ended);
 }
 
@@ -84,7 +85,9 @@ function findReaders(portfolio: Portfolio, instant: number): void {
 
 function addPresent(readers: Member[], member: Member): void {
   const { run, row } = member;
-  if (isLastRow(member, row) || isRead(run, row)) readers.push(member);
+  // A position that is leaving takes no slot of its instrument: every entry counts.
+  const isLeaving = member.linkedExits.count > 0 || member.isLiquidated;
+  if (isLastRow(member) || isLeaving || isRead(run, row)) readers.push(member);
   else if (run.positions.length >= run.input.maxConcurrentPositions) countSkippedSignals(run, row, row + 1);
 }
 
@@ -95,11 +98,12 @@ function readMember(portfolio: Portfolio, member: Member): number {
   if (run.readsState) portfolio.takeTurn(member);
   readExitSignals(run, row);
   const rule = readEntries(run, row);
-  if (!isLastRow(member, row)) return rule;
+  if (!isLastRow(member)) return rule;
   // Orders of the last bar have no bar to fill on, and take no slot from others.
   if (rule >= 0) expireEntryOf(portfolio, { member, rule });
   expireDueOrders(run);
   expireAll(run);
+  for (const position of run.positions) position.plannedQuantity = position.quantity;
   return -1;
 }
 

@@ -67,7 +67,7 @@ export class GatheredPortfolio implements PortfolioResult {
     this.openPositions = portfolio.openPositions;
     this.weights = portfolio.weights;
     this.rankedOut = {
-      count: sum(({ rankedOut }) => rankedOut),
+      count: sum(({ run }) => run.counts.lostSlots),
       mostAtOnce: portfolio.mostLostAtOnce,
       largestLost: Number.isNaN(portfolio.largestLost) ? null : portfolio.largestLost,
       smallestTaken: Number.isNaN(portfolio.smallestTaken) ? null : portfolio.smallestTaken,
@@ -87,7 +87,7 @@ function ordersOf(members: readonly Member[]): NonNullable<PortfolioResult['orde
 }
 
 function instrumentResult(member: Member, fees: Fees): InstrumentResult {
-  const { run, rankedOut, instantsHeld, weightSum, squaredWeightSum, maxWeight } = member;
+  const { run, instantsHeld, weightSum, squaredWeightSum, maxWeight } = member;
   const { undecided, drilled, fallback, childrenMissing } = run.ambiguous;
   return {
     counts: countsOf(run),
@@ -100,7 +100,7 @@ function instrumentResult(member: Member, fees: Fees): InstrumentResult {
     ...fees,
     slippageCost: run.slippageCost,
     fundingPaid: run.fundingPaid,
-    rankedOut,
+    rankedOut: run.counts.lostSlots,
     instantsHeld,
     weightSum,
     squaredWeightSum,

@@ -2,7 +2,6 @@
 // linked groups leave.
 import { readPrice } from '../levels.ts';
 import type { EntryOrder } from '../orders.ts';
-import { cancelEntry } from '../pendingOrders.ts';
 import { countStaying, needsSlot, orderReversal, placeEntry, prepareEntry, reversesNow } from '../signals.ts';
 import type { Link, Member } from './member.ts';
 import type { Portfolio, Ticket } from './portfolio.ts';
@@ -36,17 +35,26 @@ interface Unit {
  * @returns the market orders among them
  */
 export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]): Ticket[] {
-  const free = portfolio.ledger.slots - takenSlots(portfolio);
   const units = unitsOf(portfolio, signals);
   if (units.length > 1) units.sort(byRank);
+  // Orders that need no slot come first: what they close is free for the others, and they count themselves.
+  for (const unit of units) if (unit.slots === 0) placeUnit(portfolio, unit);
+  const placed = new Set(fitting(portfolio, units));
   const tickets: Ticket[] = [];
-  for (const { legs } of fitting(portfolio, units, free)) {
-    if (legs.length > 1) link(legs);
-    for (const leg of legs) place(portfolio, leg);
-    const market = legs.filter(({ member: { run } }) => run.dueEntry !== null).map(({ member }) => member);
+  for (const unit of units) {
+    if (unit.slots > 0) {
+      if (!placed.has(unit)) continue;
+      placeUnit(portfolio, unit);
+    }
+    const market = unit.legs.filter(({ member: { run } }) => run.dueEntry !== null).map(({ member }) => member);
     if (market.length > 0) tickets.push(market);
   }
   return tickets;
+}
+
+function placeUnit(portfolio: Portfolio, { legs }: Unit): void {
+  if (legs.length > 1) link(legs);
+  for (const leg of legs) place(portfolio, leg);
 }
 
 /** Makes an order that cannot fill any more, so that it counts as expired. */
@@ -88,7 +96,6 @@ function unitsOf(portfolio: Portfolio, signals: readonly Signal[]): Unit[] {
   }
   for (const [group, legs] of groups) {
     if (legs.length === group.length) units.push(unitOf(legs));
-    else for (const leg of legs) dropLeg(portfolio, leg);
   }
   // A group stands where its first member does.
   if (groups.size > 0) units.sort((a, b) => a.legs[0].member.index - b.legs[0].member.index);
@@ -111,13 +118,14 @@ function byRank({ rank: a }: Unit, { rank: b }: Unit): number {
   return b - a;
 }
 
-/** The units that get the slots they need, in their order; the others are counted. */
-function fitting(portfolio: Portfolio, units: readonly Unit[], slots: number): readonly Unit[] {
-  let free = slots;
+/** Of the units that need slots, those that get them, in their order; the others are counted. */
+function fitting(portfolio: Portfolio, units: readonly Unit[]): readonly Unit[] {
+  let free = portfolio.ledger.slots - takenSlots(portfolio);
   const taken: Unit[] = [];
   const lost: Unit[] = [];
   for (const unit of units) {
-    const fits = unit.slots === 0 || unit.slots <= free;
+    if (unit.slots === 0) continue;
+    const fits = unit.slots <= free;
     (fits ? taken : lost).push(unit);
     if (fits) free -= unit.slots;
   }
@@ -134,27 +142,20 @@ function takenSlots({ active }: Portfolio): number {
 
 /** Counts what lost, and how far it was from what got in. */
 function countLost(portfolio: Portfolio, taken: readonly Unit[], lost: readonly Unit[]): void {
-  const ranked = taken.filter(({ slots }) => slots > 0);
   let orders = 0;
   for (const { legs, rank } of lost) {
-    for (const { member } of legs) member.rankedOut++;
+    for (const { member } of legs) member.run.counts.lostSlots++;
     orders += legs.length;
     if (!(portfolio.largestLost >= rank) && !Number.isNaN(rank)) portfolio.largestLost = rank;
   }
   portfolio.mostLostAtOnce = Math.max(portfolio.mostLostAtOnce, orders);
-  for (const { rank } of ranked)
+  for (const { rank } of taken)
     if (!(portfolio.smallestTaken <= rank) && !Number.isNaN(rank)) portfolio.smallestTaken = rank;
   const isUnranked = ({ legs }: Unit) => legs.some(({ member, rule }) => member.run.entries[rule].rank === undefined);
-  if (ranked.some(isUnranked) && lost.some(isUnranked)) portfolio.isUnranked = true;
+  if (taken.some(isUnranked) && lost.some(isUnranked)) portfolio.isUnranked = true;
 }
 
 function link(legs: readonly Leg[]): void {
   const made: Link = { legs: legs.map(({ member }) => ({ member, signalRow: member.row })) };
   for (const { member } of legs) member.links!.set(member.row, made);
-}
-
-/** Logs an order whose group has no order of another member. */
-function dropLeg({ ledger }: Portfolio, { member, order }: Leg): void {
-  order.id = ledger.nextOrderId++;
-  cancelEntry(member.run, order, 'linked');
 }

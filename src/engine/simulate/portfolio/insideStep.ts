@@ -9,8 +9,10 @@ import type { Portfolio } from './portfolio.ts';
 
 /** Quote units and positions that bars have taken since the opens. */
 interface Taken {
-  /** Fees and losses. */
+  /** Fees and losses against the entry price. */
   cash: number;
+  /** Fees and losses since the open, which unrealized profit there does not have. */
+  equity: number;
   margin: number;
   open: number;
 }
@@ -37,7 +39,7 @@ export function playInsides(portfolio: Portfolio): boolean {
 function playWithFunds(portfolio: Portfolio): void {
   const { present, active, ledger, trades } = portfolio;
   const balanceAfterOpens = ledger.balance;
-  const taken: Taken = { cash: 0, margin: 0, open: 0 };
+  const taken: Taken = { cash: 0, equity: 0, margin: 0, open: 0 };
   let isFirst = true;
   for (const member of active) {
     member.afterOpen.open = member.open;
@@ -54,6 +56,7 @@ function playWithFunds(portfolio: Portfolio): void {
     viewAfterOpens(portfolio, member, seen, taken);
     playAfterOpen(run, member.row, member.isQuiet);
     ledger.withheld = 0;
+    ledger.withheldSlots = 0;
     if (!isFirst) ledger.balance = balance + (ledger.balance - seen);
     if (!portfolio.endTurn(member)) continue;
     isFirst = false;
@@ -78,16 +81,18 @@ function viewAfterOpens(portfolio: Portfolio, member: Member, balance: number, t
   const freed = ledger.balance - marginNow - (balance - margin - taken.margin);
   ledger.withheld = Math.max(0, freed);
   ledger.balance = balance;
-  ledger.othersUnrealized = unrealized;
+  // The balance lacks the losses against entry prices, equity those since the open.
+  ledger.othersUnrealized = unrealized + taken.cash - taken.equity;
   ledger.othersMargin = margin + taken.margin;
   ledger.othersOpen = open + taken.open;
+  ledger.withheldSlots = ledger.othersOpen - (portfolio.openCount - member.open);
   updateMargin(member.run);
 }
 
-/** Adds what the fills of a member have taken: the margin and fee of each entry, the loss of each closing fill. */
+/** Adds what the fills of a member have taken: margin and fee of each entry, fee and loss of each closing fill. */
 function addTaken(
   { trades, config, ledger }: Portfolio,
-  { run }: Member,
+  { run, mark }: Member,
   firstTrade: number,
   firstPosition: number,
   taken: Taken,
@@ -98,16 +103,20 @@ function addTaken(
     const at = trade * TRADE_WIDTH;
     const quantity = numbers[at + TRADE.quantity];
     const entryPrice = numbers[at + TRADE.entryPrice];
-    const gross = numbers[at + TRADE.side] * quantity * (numbers[at + TRADE.exitPrice] - entryPrice);
-    taken.cash += Math.max(0, numbers[at + TRADE.exitFee] - gross);
-    if (numbers[at + TRADE.positionId] < firstPosition) continue;
-    notional += quantity * entryPrice;
-    taken.cash += Math.max(0, numbers[at + TRADE.entryFee]);
+    const side = numbers[at + TRADE.side];
+    const exitPrice = numbers[at + TRADE.exitPrice];
+    const isNew = numbers[at + TRADE.positionId] >= firstPosition;
+    const before = isNew ? entryPrice : mark;
+    const fee = Math.max(0, numbers[at + TRADE.exitFee]) + (isNew ? Math.max(0, numbers[at + TRADE.entryFee]) : 0);
+    taken.cash += fee + Math.max(0, side * quantity * (entryPrice - exitPrice));
+    taken.equity += fee + Math.max(0, side * quantity * (before - exitPrice));
+    if (isNew) notional += quantity * entryPrice;
   }
   for (const { id, quantity, entryPrice, entryFee } of run.positions) {
     if (id < firstPosition) continue;
     notional += quantity * entryPrice;
     taken.cash += Math.max(0, entryFee);
+    taken.equity += Math.max(0, entryFee);
   }
   taken.margin += notional / config.leverage;
   taken.open += ledger.nextPositionId - firstPosition;

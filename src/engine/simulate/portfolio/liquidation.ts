@@ -2,13 +2,13 @@
 import { liquidationExit } from '../../definitions/exitReasons/liquidationExit.ts';
 import { exitFill, fillExit } from '../fills.ts';
 import type { Instant } from '../instant.ts';
-import type { Position } from '../position.ts';
+import { markLeaving, type Position } from '../position.ts';
 import { atClose, atGap } from '../run.ts';
-import type { Member } from './member.ts';
+import { hasLaterBar, type Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
 
 /** Closes everything at the marks when equity is below the maintenance margin of all holdings (semantics §4.5). */
-export function testLiquidation(portfolio: Portfolio, isAtOpen: boolean): void {
+export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen: boolean): void {
   const { activeBySymbol, active, present, config } = portfolio;
   let gross = 0;
   for (const { open, quantity, mark } of activeBySymbol) if (open > 0) gross += Math.abs(quantity) * mark;
@@ -20,12 +20,9 @@ export function testLiquidation(portfolio: Portfolio, isAtOpen: boolean): void {
   }
   // What is left has no bar at this instant.
   for (const member of active) {
-    if (member.open === 0) continue;
+    if (member.open === 0 || !hasLaterBar(member, instant)) continue;
     member.isLiquidated = true;
-    for (const position of member.run.positions) {
-      position.isLeaving = true;
-      position.plannedQuantity = 0;
-    }
+    if (config.execution.orderTiming === 'next_open') member.run.positions.forEach(markLeaving);
   }
 }
 

@@ -41,7 +41,6 @@ export interface Member {
   /** By the row of the signal, the entries that were taken together with those of other members; null: not linked. */
   readonly links: Map<number, Link> | null;
 
-  rankedOut: number;
   instantsHeld: number;
   weightSum: number;
   squaredWeightSum: number;
@@ -65,7 +64,6 @@ export const newMember = (
   isLiquidated: false,
   linkedExits: new DueExits(),
   links: isLinked ? new Map() : null,
-  rankedOut: 0,
   instantsHeld: 0,
   weightSum: 0,
   squaredWeightSum: 0,
@@ -75,5 +73,9 @@ export const newMember = (
 /** Unrealized profit at its mark, quote units. */
 export const unrealizedOf = ({ quantity, mark, cost }: Member): number => quantity * mark - cost;
 
-/** Whether the row is the last one of its data or of the run. */
-export const isLastRow = ({ run }: Member, row: number): boolean => row === run.end - 1;
+/** Whether the row that it plays is the last one of its data or of the run. */
+export const isLastRow = ({ run, row }: Member): boolean => row === run.end - 1;
+
+/** Whether it has a bar after this instant, at which an exit could fill. */
+export const hasLaterBar = ({ run, row, instants }: Member, instant: number): boolean =>
+  (instants[row] === instant ? row + 1 : row) < run.end;

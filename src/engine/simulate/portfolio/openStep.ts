@@ -1,8 +1,9 @@
 // The opens of an instant: funding, market exits, market entries, the liquidation test, and what the opens have passed.
 import { passLevels, passPendingOrders } from '../bar.ts';
-import { fillDueExits } from '../fills.ts';
+import { fillMarketExit } from '../fills.ts';
 import { payFunding } from '../funding.ts';
 import { atOpen } from '../run.ts';
+import type { Member } from './member.ts';
 import { fillTicket } from './tickets.ts';
 import { liquidateMember, testLiquidation } from './liquidation.ts';
 import type { Portfolio } from './portfolio.ts';
@@ -12,15 +13,10 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
   for (const member of present) member.mark = member.run.bars.open[member.row];
   if (config.fundingRate !== 0) for (const { run, row } of present) payFunding(run, row);
   for (const member of present) {
-    const { run, row, mark, linkedExits } = member;
     if (member.open === 0) continue;
     portfolio.beginTurn(member);
     if (member.isLiquidated) liquidateMember(member, true);
-    if (run.dueExits.count > 0) fillDueExits(run, mark, atOpen(run, row));
-    if (linkedExits.count > 0) {
-      fillDueExits(run, mark, atOpen(run, row), linkedExits);
-      linkedExits.count = 0;
-    }
+    fillExits(member);
     portfolio.endTurn(member);
   }
   fillDueEntries(portfolio, instant);
@@ -28,7 +24,7 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
   ledger.isShared = portfolio.isShared();
   if (ledger.isShared) {
     ledger.liquidation = -Infinity;
-    testLiquidation(portfolio, true);
+    testLiquidation(portfolio, instant, true);
   }
   for (const member of present) {
     const { run, row } = member;
@@ -45,6 +41,20 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
     passPendingOrders(member.run, member.row);
     portfolio.endTurn(member);
   }
+}
+
+/** Fills the exits that are due at this open, those of links among them, in the order in which they were made. */
+function fillExits({ run, row, mark, linkedExits }: Member): void {
+  const { dueExits } = run;
+  if (dueExits.count === 0 && linkedExits.count === 0) return;
+  const at = atOpen(run, row);
+  for (let due = 0, linked = 0; due < dueExits.count || linked < linkedExits.count;) {
+    const isLinkedNext =
+      due === dueExits.count || (linked < linkedExits.count && linkedExits.at(linked).id < dueExits.at(due).id);
+    fillMarketExit(run, isLinkedNext ? linkedExits.at(linked++) : dueExits.at(due++), mark, true, at);
+  }
+  dueExits.count = 0;
+  linkedExits.count = 0;
 }
 
 function fillDueEntries(portfolio: Portfolio, instant: number): void {

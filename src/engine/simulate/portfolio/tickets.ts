@@ -18,42 +18,47 @@ export function fillTicket(portfolio: Portfolio, ticket: Ticket, instant: number
 
 function fillAlone(portfolio: Portfolio, member: Member, isAtClose: boolean): void {
   const order = takeDue(member);
+  if (order === null) return;
   portfolio.takeTurn(member);
   if (hasSlots(portfolio, 1)) fillEntry(member.run, order, member.mark, instantOf(member, isAtClose));
-  else cancelEntry(member.run, order, 'max positions');
+  else cancelEntry(member.run, order, 'slots');
   portfolio.endTurn(member);
 }
 
 /** All sizes are those of the account before the first fill, and all are paid from it or none is. */
 function fillTogether(portfolio: Portfolio, ticket: Ticket, instant: number, isAtClose: boolean): void {
   const { ledger, config } = portfolio;
-  const legs = ticket.map((member) => ({ member, order: takeDue(member) }));
+  const legs = ticket.flatMap((member) => {
+    const order = takeDue(member);
+    return order === null ? [] : [{ member, order }];
+  });
   if (!ticket.every(({ instants, row }) => instants[row] === instant)) {
     for (const { member, order } of legs) cancelEntry(member.run, order, 'linked');
     return;
   }
   if (!hasSlots(portfolio, legs.length)) {
-    for (const { member, order } of legs) cancelEntry(member.run, order, 'max positions');
+    for (const { member, order } of legs) cancelEntry(member.run, order, 'slots');
     return;
   }
   let cost = 0;
-  let isRejected = false;
   const rejections: (RejectionReason | null)[] = [];
   for (const { member, order } of legs) {
     const { run } = member;
     portfolio.takeTurn(member);
     const at = instantOf(member, isAtClose);
-    const rejection = sizeEntry(run, order, member.mark, closedRow(at), feeTime(run, at));
-    rejections.push(rejection);
-    isRejected ||= rejection !== null;
+    rejections.push(sizeEntry(run, order, member.mark, closedRow(at), feeTime(run, at)));
     cost += costOf(run.entryFill, config.leverage);
   }
-  if (!isRejected && !isCovered(cost, freeCash(ledger))) {
-    rejections.fill('INSUFFICIENT_BALANCE');
-    isRejected = true;
+  const failed = rejections.findIndex((rejection) => rejection !== null && rejection !== 'INSUFFICIENT_BALANCE');
+  if (failed >= 0) {
+    legs.forEach(({ member: { run }, order }, leg) => {
+      if (leg === failed) rejectEntry(run, order, rejections[leg]!);
+      else cancelEntry(run, order, 'linked');
+    });
+    return;
   }
-  if (isRejected) {
-    legs.forEach(({ member, order }, leg) => rejectLeg(member, order, rejections[leg]));
+  if (!isCovered(cost, freeCash(ledger))) {
+    for (const { member, order } of legs) rejectEntry(member.run, order, 'INSUFFICIENT_BALANCE');
     return;
   }
   for (const { member, order } of legs) {
@@ -63,13 +68,9 @@ function fillTogether(portfolio: Portfolio, ticket: Ticket, instant: number, isA
   }
 }
 
-function rejectLeg({ run }: Member, order: EntryOrder, rejection: RejectionReason | null): void {
-  if (rejection === null) cancelEntry(run, order, 'linked');
-  else rejectEntry(run, order, rejection);
-}
-
-function takeDue({ run }: Member): EntryOrder {
-  const order = run.dueEntry!;
+/** null: it was cancelled. */
+function takeDue({ run }: Member): EntryOrder | null {
+  const order = run.dueEntry;
   run.dueEntry = null;
   return order;
 }
