@@ -1,17 +1,17 @@
 // A backtest, from a checked strategy and market columns to a result: the whole pipeline, stage by stage.
-import type { Bars, Market } from './bars/bars.ts';
+import type { Bars, Market, Universe } from './bars/bars.ts';
 import { daysOf } from './bars/days.ts';
 import { flawSearch, type FlawSearch } from './bars/flaws.ts';
-import { rowsInRange } from './bars/rowRange.ts';
 import './fast/index.ts';
 import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
 import { SharedSpan } from './kernels/sharedBuffer.ts';
 import { missingSeries } from './evaluate/frames.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
-import { placeOfSeries } from './language/canonical/foreignSeries.ts';
-import type { ValidationIssue } from './language/issues/issues.ts';
-import { inferLookback } from './language/canonical/lookback.ts';
-import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar/ast.ts';
+import { emptyRange, evaluationRows, warmupOf } from './evaluationRows.ts';
+import { benchmarkBars, failure, invalidStrategy, missingBars, severalInstruments, stopped } from './failedRun.ts';
+import { preparePortfolio, simulatePrepared, type KeptRecords } from './portfolioBacktest.ts';
+import { alignedBenchmark } from './report/portfolio/benchmark.ts';
+import { completedPortfolio } from './report/portfolio/completedPortfolio.ts';
 import { planTask } from './plan/planTask.ts';
 import { bindRules } from './evaluate/bindRules.ts';
 import type { BacktestTask } from './task.ts';
@@ -24,7 +24,7 @@ import { summarize } from './report/summary.ts';
 import { tradeTable } from './report/tradeTable.ts';
 import { configWarnings } from './report/warnings.ts';
 import { simulateBand } from './simulate/band.ts';
-import { resolveConfig, type ResolvedConfig } from './config.ts';
+import { isPortfolio, resolveConfig, type ResolvedConfig } from './config.ts';
 import type { Scratch, SimulationInput } from './simulate/simulation.ts';
 import type { RunControl } from './task.ts';
 import { LentMemory } from './simulate/lentMemory.ts';
@@ -51,29 +51,47 @@ export function limitKept(bytes: { readonly columns: number; readonly trades: nu
 }
 
 /**
- * Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. The report of a
- * completed run is valid until the next run of this thread.
+ * Runs a task on a market, or on the universe of its instruments. Pure: the same task and bars give the same bytes, on
+ * any thread of any host. The report of a completed run is valid until the next run of this thread.
  */
-export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): SimulatedRun {
-  return runTask(task, market, control, { keepOrders: false, memory: lentMemory });
+export function runBacktest(task: BacktestTask, market: Market | Universe, control: RunControl | null): SimulatedRun {
+  return run(task, market, control, { orders: false, weights: false }, lentMemory);
 }
 
 /** Runs a task on memory of its own, for an artifact. */
 export function simulateTask(
   task: BacktestTask,
-  market: Market,
+  market: Market | Universe,
   control: RunControl | null,
   keepOrders: boolean,
+  keepWeights = false,
 ): SimulatedRun {
-  return runTask(task, market, control, { keepOrders, memory: null });
+  return run(task, market, control, { orders: keepOrders, weights: keepWeights }, null);
 }
+
+/** @param memory lent to a run of one instrument; null: it has memory of its own */
+function run(
+  task: BacktestTask,
+  market: Market | Universe,
+  control: RunControl | null,
+  keeps: KeptRecords,
+  memory: LentMemory | null,
+): SimulatedRun {
+  if (!('instruments' in market)) return runTask(task, market, control, keeps.orders, memory);
+  const config = resolveConfig(task.config, hasAllocation(task));
+  if (isPortfolio(config)) return runPortfolio(task, config, market, control, keeps);
+  return runTask(task, market.instruments[0], control, keeps.orders, memory);
+}
+
+const hasAllocation = ({ strategyAst }: BacktestTask): boolean => strategyAst.strategy.allocation !== undefined;
 
 /** @param memory lent to the run; null: it has memory of its own */
 function runTask(
   task: BacktestTask,
   market: Market,
   control: RunControl | null,
-  { keepOrders, memory }: { readonly keepOrders: boolean; readonly memory: LentMemory | null },
+  keepOrders: boolean,
+  memory: LentMemory | null,
 ): SimulatedRun {
   const arrays = new SharedSpan();
   try {
@@ -85,13 +103,43 @@ function runTask(
     const report = simulateRun(prepared, inputOfRun(input, control, keepOrders, flaws, scratch));
     return report === null ? stopped() : completedRun(task, market, report, arrays);
   } catch (error) {
-    if (error instanceof RunStopped) return stopped();
-    if (error instanceof MemoryRefused) return { ok: false, error: error.runError };
-    throw error;
+    return endedBy(error);
   } finally {
     columnStore.trim();
     memory?.trim();
   }
+}
+
+function runPortfolio(
+  task: BacktestTask,
+  config: ResolvedConfig,
+  universe: Universe,
+  control: RunControl | null,
+  keeps: KeptRecords,
+): SimulatedRun {
+  const arrays = new SharedSpan();
+  try {
+    const prepared = preparePortfolio(task, config, universe, columnStore, control, keeps);
+    if (!prepared.ok) return prepared;
+    const simulated = simulatePrepared(prepared);
+    if (simulated === null) return stopped();
+    const { strategy, warmup, instruments, benchmark, input } = prepared;
+    const { axis, start, end } = input;
+    const isRotation = hasAllocation(task);
+    const parts = { strategy, warmup, instruments, benchmark, axis, start, end, isRotation, ...simulated };
+    return completedPortfolio(task, universe, parts, arrays);
+  } catch (error) {
+    return endedBy(error);
+  } finally {
+    columnStore.trim();
+  }
+}
+
+/** @throws the error, if it is none that ends a run */
+function endedBy(error: unknown): FailedRun {
+  if (error instanceof RunStopped) return stopped();
+  if (error instanceof MemoryRefused) return { ok: false, error: error.runError };
+  throw error;
 }
 
 /**
@@ -145,29 +193,17 @@ export function prepareRun(
   recordsConditions: boolean,
   control: RunControl | null = null,
 ): PreparedRun | FailedRun {
-  const config = resolveConfig(task.config);
+  const config = resolveConfig(task.config, hasAllocation(task));
+  if (isPortfolio(config)) return severalInstruments();
   const planned = planTask(task, config, recordsConditions);
-  if (!planned.ok) {
-    const [first] = planned.issues;
-    return failure('STRATEGY_INVALID', first?.path ?? '', first?.message ?? 'The strategy is invalid.', planned.issues);
-  }
+  if (!planned.ok) return invalidStrategy(planned.issues);
   const { strategy, plan } = planned;
   const [missing] = missingSeries(plan, market);
-  if (missing) {
-    const message =
-      `There are no ${missing.timeframe} bars of ${missing.symbol}; import them, or take that instrument out of the ` +
-      'strategy.';
-    return failure('SYMBOL_NOT_AVAILABLE', placeOfSeries(task.strategyAst, task.signalGraph, missing), message);
-  }
+  if (missing) return missingBars(task, missing);
   const evaluated = new EvaluatedPlan(plan, market, store, control, task.owner);
   const boundRules = bindRules(strategy, evaluated, recordsConditions);
-  const { firstRow, endRow, start, warmup } = evaluationRows(
-    strategy,
-    task.settings,
-    task.strategyAst,
-    config,
-    market.base,
-  );
+  const warmup = warmupOf(strategy, task.settings, task.strategyAst, market.base.timeframe);
+  const { firstRow, endRow, start } = evaluationRows(market.base, config.range, warmup);
   if (firstRow === endRow) return failure('RANGE_NO_DATA', '/config/range', emptyRange(market.base));
   // Every member by its name: a spread makes an object that grows with each member after it.
   const input: SimulationInput = {
@@ -186,15 +222,24 @@ export function prepareRun(
     keepOrders: false,
     scratch: undefined,
   };
-  return { ok: true, strategy, evaluated, boundRules, input, firstRow, endRow, warmup };
+  const prepared: PreparedRun = { ok: true, strategy, evaluated, boundRules, input, firstRow, endRow, warmup };
+  if (config.benchmark === undefined) return prepared;
+  const benchmark = benchmarkBars(config.benchmark, market);
+  return 'ok' in benchmark ? benchmark : comparedWith(benchmark, prepared);
 }
+
+/** The prepared run with a benchmark of its own. */
+const comparedWith = (source: Bars, run: PreparedRun): PreparedRun => ({
+  ...run,
+  benchmark: { source, ...alignedBenchmark(source, run.input.bars.time, run.input.start) },
+});
 
 /** The prepared run over the range that `task.config` names. Its columns do not depend on the range and are reused. */
 export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {
   const config = resolveConfig(task.config);
-  const rows = evaluationRows(run.strategy, task.settings, task.strategyAst, config, run.input.bars);
-  const { firstRow, endRow, start, warmup } = rows;
-  return { ...run, firstRow, endRow, warmup, input: { ...run.input, config, start, end: endRow } };
+  const { firstRow, endRow, start } = evaluationRows(run.input.bars, config.range, run.warmup);
+  const narrowed: PreparedRun = { ...run, firstRow, endRow, input: { ...run.input, config, start, end: endRow } };
+  return run.benchmark === undefined ? narrowed : comparedWith(run.benchmark.source, narrowed);
 }
 
 /** null: the run was stopped. */
@@ -202,8 +247,19 @@ function simulateRun(prepared: PreparedRun, input: SimulationInput): ReportInput
   const simulation = simulate(input);
   const band = simulateBand(input, simulation);
   if (band === null) return null;
-  const { strategy, evaluated, boundRules, firstRow, endRow, warmup } = prepared;
-  return { strategy, evaluated, boundRules, simulation, input, firstRow, endRow, warmup, band };
+  const { strategy, evaluated, boundRules, firstRow, endRow, warmup, benchmark } = prepared;
+  const report: ReportInput = {
+    strategy,
+    evaluated,
+    boundRules,
+    simulation,
+    input,
+    firstRow,
+    endRow,
+    warmup,
+    band,
+  };
+  return benchmark === undefined ? report : { ...report, benchmark };
 }
 
 /** @param arrays the memory of all small arrays of the run */
@@ -223,49 +279,4 @@ function completedRun(task: BacktestTask, market: Market, report: ReportInput, a
     warnings,
     memory: arrays.close(),
   });
-}
-
-interface EvaluationRows {
-  readonly firstRow: number;
-  /** One past the last row of the range. */
-  readonly endRow: number;
-  /** First row whose close may signal; not below firstRow. */
-  readonly start: number;
-  readonly warmup: ReportInput['warmup'];
-}
-
-/**
- * The rows of the range (semantics §1.12), and the first that may signal (semantics §1.2): row w of the data, or the
- * first bar of the range when it has w bars before it.
- */
-function evaluationRows(
-  strategy: RunnableStrategy,
-  settings: Settings,
-  ast: StrategyAst,
-  config: ResolvedConfig,
-  bars: Bars,
-): EvaluationRows {
-  const { first: firstRow, end: endRow } = rowsInRange(bars, config.range);
-  const source =
-    settings.warmupPeriod !== undefined
-      ? 'settings'
-      : ast.strategy.defaults?.warmupBars !== undefined
-        ? 'defaults'
-        : 'inferred';
-  const warmupBars = strategy.warmupBars ?? inferLookback(strategy, bars.timeframe);
-  const start = Math.min(Math.max(firstRow, warmupBars), endRow);
-  return { firstRow, endRow, start, warmup: { bars: warmupBars, source } };
-}
-
-/** The message of an empty range, which names the data there is: the range lies outside of it or in a gap. */
-function emptyRange({ symbol, timeframe, time, length }: Bars): string {
-  if (length === 0) return `There are no ${timeframe} bars of ${symbol}.`;
-  const [first, last] = [time[0], time[length - 1]].map((ms) => new Date(ms).toISOString());
-  return `The range holds no ${timeframe} bars of ${symbol}. The first opens at ${first}, the last at ${last}.`;
-}
-
-const stopped = () => failure('CANCELLED', '', 'The run was stopped.');
-
-function failure(code: string, path: string, message: string, issues?: readonly ValidationIssue[]): FailedRun {
-  return { ok: false, error: { code, path, message }, ...(issues && { issues }) };
 }

@@ -3,10 +3,11 @@ import type { Bars, Market } from '../bars/bars.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { gather } from '../kernels/gather.ts';
 import { frameText, sameFrame } from '../plan/builder.ts';
-import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
+import type { Frame, Plan, Slot, Step, ValueStep } from '../plan/plan.ts';
 import type { RunControl } from '../task.ts';
 import type { ColumnSet, ColumnStore } from './columnStore.ts';
 import { conditionColumn } from './conditionSteps.ts';
+import { readsInstruments } from './crossSections.ts';
 import { alignedRows, barsOf, textOfBars } from './frames.ts';
 import { compareSides, type ComparedSides } from './leafConditions.ts';
 import type { StepInputs } from './stepInputs.ts';
@@ -19,6 +20,14 @@ export class RunStopped extends Error {
 
 /** Comparing columns of this many rows takes two microseconds; keeping the bits of every pair would cost more. */
 const FEW_ROWS = 4096;
+
+/** The universe of which the market is one instrument. */
+interface OfUniverse {
+  /** Identifies the bars of all instruments; '': the plan reads no others. */
+  readonly text: string;
+  /** The column of a step that reads all of them. */
+  section(slot: Slot): ValueColumn;
+}
 
 /** The columns of a plan on one market. A column is computed when it is first read, and then kept. */
 export class EvaluatedPlan implements StepInputs {
@@ -34,10 +43,12 @@ export class EvaluatedPlan implements StepInputs {
   readonly #others = new Map<string, Bars>();
   /** The kept columns of the owner on these bars, by the keys of their steps. */
   readonly #kept: ColumnSet;
+  readonly #universe: OfUniverse | null;
 
   /**
    * @param control is asked before every step; null: the run cannot be stopped
    * @param owner only its own runs share columns: the time a run takes must not reveal what other owners have computed
+   * @param universe null: the market is the only instrument of the run
    * @throws Error when a frame of the plan has no bars; callers check `missingSeries` first.
    */
   constructor(
@@ -46,6 +57,7 @@ export class EvaluatedPlan implements StepInputs {
     store: ColumnStore,
     control: Pick<RunControl, 'isCancelled'> | null = null,
     owner = '',
+    universe: OfUniverse | null = null,
   ) {
     this.plan = plan;
     this.market = market;
@@ -61,6 +73,8 @@ export class EvaluatedPlan implements StepInputs {
       this.#others.set(frameText(frame), other);
       bars += `|${textOfBars(other)}`;
     }
+    if (universe !== null && universe.text !== '') bars += `|in ${universe.text}`;
+    this.#universe = universe;
     this.#kept = store.columnsOf(owner, bars);
   }
 
@@ -133,6 +147,12 @@ export class EvaluatedPlan implements StepInputs {
     this.#kept.set(key, column);
   }
 
+  #valueColumn(step: ValueStep): ValueColumn {
+    const universe = this.#universe;
+    if (universe !== null && readsInstruments(step)) return universe.section(step.slot);
+    return valueColumn(step, this);
+  }
+
   #column(slot: Slot): ValueColumn | ConditionColumn {
     const known = this.#columns[slot];
     if (known) return known;
@@ -141,7 +161,7 @@ export class EvaluatedPlan implements StepInputs {
     let column = isKept ? this.#kept.get(step.key) : undefined;
     if (!column) {
       this.poll();
-      column = step.type === 'value' ? valueColumn(step, this) : conditionColumn(step, this);
+      column = step.type === 'value' ? this.#valueColumn(step) : conditionColumn(step, this);
       if (isKept) this.#kept.set(step.key, column);
     }
     this.#columns[slot] = column;

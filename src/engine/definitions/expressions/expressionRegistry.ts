@@ -131,6 +131,9 @@ export const writtenKind = (node: MaybeNode): WrittenValueKind | RunnableConditi
   CONDITIONS_BY_KIND.get(node.kind) ?? valueKind(node);
 /** The definition of a value as it runs. */
 export const runnableValueKind = (node: AnyNode): RunnableValueKind => found(RUNNABLE_VALUES_BY_KIND, node);
+/** The operation that belongs to the value kind of that name; undefined for one that kinds share. */
+export const ownValueOperation = (op: string): OwnValueOperation<AnyOperation> | undefined =>
+  RUNNABLE_VALUES_BY_KIND.get(op)?.operation ?? undefined;
 /** The definition of any node as it runs. */
 export const runnableKind = (node: AnyNode): RunnableValueKind | RunnableConditionKind =>
   CONDITIONS_BY_KIND.get(node.kind) ?? runnableValueKind(node);

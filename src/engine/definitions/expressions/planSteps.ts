@@ -122,12 +122,25 @@ export interface OperandColumns {
   readonly times: Float64Array;
   readonly rows: number;
 }
+/** One instrument among those that an operation compares. */
+export interface ComparedInstrument {
+  readonly symbol: string;
+  readonly operands: OperandColumns;
+  /** The instant of each row: an index into the open times of the bars of all of them. */
+  readonly instants: Int32Array;
+  readonly out: Float64Array;
+}
 /** An operation of one kind, by whose name it is found, that gives a value. */
 export interface OwnValueOperation<O extends Operation> {
   /** The name of the kind. */
   readonly op: O['op'];
   /** Writes all rows of `out`. */
   column(operation: O, operands: OperandColumns, out: Float64Array): void;
+  /**
+   * Writes all rows of the `out` of every instrument of a universe, in the order of the list; absent: the values of an
+   * instrument depend on its own bars alone.
+   */
+  acrossInstruments?(operation: O, instruments: readonly ComparedInstrument[], instantCount: number): void;
 }
 /** An operation of one kind, by whose name it is found, that gives true, false or unknown. */
 export interface OwnConditionOperation<O extends Operation> {
