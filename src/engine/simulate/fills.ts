@@ -82,7 +82,10 @@ function countContested({ ledger, entryFill, input }: Run): void {
 }
 
 /** The margin and fee of an entry, quote units. */
-export function costOf({ quantity, price, feeRate: rate }: EntryFill, leverage: number): number {
+export function costOf(
+  { quantity, price, feeRate: rate }: Pick<EntryFill, 'quantity' | 'price' | 'feeRate'>,
+  leverage: number,
+): number {
   const notional = quantity * price;
   return notional / leverage + notional * rate;
 }

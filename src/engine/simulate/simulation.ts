@@ -2,7 +2,7 @@
 import type { Bars, Instrument } from '../bars/bars.ts';
 import type { FlawSearch } from '../bars/flaws.ts';
 import type { ResolvedConfig } from '../config.ts';
-import type { EntryRule, ExitRule, RiskRules } from '../evaluate/tradingRules.ts';
+import type { AllocationRule, EntryRule, ExitRule, RiskRules } from '../evaluate/tradingRules.ts';
 import type { RunControl } from '../task.ts';
 import type { StreamedEquity, StreamedRows } from './streamedMarks.ts';
 import type { Trade } from './trade.ts';
@@ -23,6 +23,8 @@ export interface SimulationInput {
   readonly entries: readonly EntryRule[];
   readonly exits: readonly ExitRule[];
   readonly risk: RiskRules;
+  /** In a portfolio, what holds instruments in place of entries and exits; absent, null: nothing does. */
+  readonly allocation?: AllocationRule | null;
   /** ATR of the base bars for volatility_scaled slippage by atr_pct, else null. */
   readonly slippageAtr: Float64Array | null;
   /** Polled at least every 65,536 rows: a cancelled run stops, and its result has `cancelled: true`. */

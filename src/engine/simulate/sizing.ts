@@ -13,7 +13,7 @@ import type { SizingRule } from '../evaluate/tradingRules.ts';
 const stepTolerance = (steps: number): number => Math.max(1e-9, steps * 1e-12);
 
 /** `quantity` rounded down to whole steps; a step of 0 leaves it as it is. */
-function floorToStep(quantity: number, step: number): number {
+export function floorToStep(quantity: number, step: number): number {
   if (!(step > 0)) return quantity;
   const steps = quantity / step;
   const whole = Math.floor(steps + stepTolerance(steps));

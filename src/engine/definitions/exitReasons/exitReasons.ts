@@ -1,9 +1,11 @@
 // The registry of exit reasons.
 import { breakevenExit } from './breakevenExit.ts';
+import { droppedExit } from './droppedExit.ts';
 import { endOfDataExit } from './endOfDataExit.ts';
 import type { ExitReasonDefinition } from './exitReason.ts';
 import { linkedExit } from './linkedExit.ts';
 import { liquidationExit } from './liquidationExit.ts';
+import { rebalanceExit } from './rebalanceExit.ts';
 import { reversalExit } from './reversalExit.ts';
 import { signalExit } from './signalExit.ts';
 import { stopLossExit } from './stopLossExit.ts';
@@ -22,6 +24,8 @@ const DEFINITIONS = [
   liquidationExit,
   endOfDataExit,
   linkedExit,
+  rebalanceExit,
+  droppedExit,
 ] as const;
 export type ExitReason = (typeof DEFINITIONS)[number]['reason'];
 

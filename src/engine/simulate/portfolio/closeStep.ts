@@ -10,6 +10,8 @@ import { oldestFirst, testLiquidation } from './liquidation.ts';
 import { closeLinks } from './links.ts';
 import { isLastRow, type Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
+import { rebalance } from './rebalance.ts';
+import { expireHoldingOrders, fillAdditions, fillReductions } from './rebalanceFills.ts';
 import { fillTicket } from './tickets.ts';
 
 export function playCloses(portfolio: Portfolio, instant: number): void {
@@ -28,8 +30,14 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
     if (rule >= 0) signals.push({ member, rule });
   }
   const tickets = signals.length === 0 ? [] : decideEntries(portfolio, signals);
+  if (portfolio.rebalances !== null) {
+    expireHoldingOrders(portfolio);
+    rebalance(portfolio, instant);
+  }
   if (isAtClose) {
     fillExitsAtClose(portfolio);
+    if (portfolio.rebalances !== null && !fillReductions(portfolio, instant, true))
+      fillAdditions(portfolio, instant, true);
     for (const ticket of tickets) fillTicket(portfolio, ticket, instant, true);
     closeLinks(closedLinks, ledger, instant, false);
   } else for (const ticket of tickets) portfolio.addDue(ticket);

@@ -1,10 +1,23 @@
 // A member of a portfolio: one instrument, its run, and what it holds of the account.
-import { DueExits } from '../orders.ts';
+import { DueExits, type SignalLevels } from '../orders.ts';
 import type { Run } from '../run.ts';
 
 /** Entries that were taken together: each member, and the row of its signal. */
 export interface Link {
   readonly legs: readonly { readonly member: Member; readonly signalRow: number }[];
+}
+
+/** What a rebalance wants a member to hold, until it does. */
+export interface HoldingOrder {
+  readonly id: number;
+  /** The row at whose close it was made. */
+  readonly row: number;
+  /** Side × quote units. */
+  readonly value: number;
+  /** What the risk rules read at that close; null: a value is missing, and nothing can be added. */
+  readonly levels: SignalLevels | null;
+  /** The position that it changes; null: it opens one. */
+  positionId: number | null;
 }
 
 export interface Member {
@@ -41,6 +54,11 @@ export interface Member {
   /** By the row of the signal, the entries that were taken together with those of other members; null: not linked. */
   readonly links: Map<number, Link> | null;
 
+  /** The order of the last rebalance that has not filled. */
+  holdingOrder: HoldingOrder | null;
+  /** The first row that is not before the last rebalance. */
+  rebalanceRow: number;
+
   instantsHeld: number;
   weightSum: number;
   squaredWeightSum: number;
@@ -64,6 +82,8 @@ export const newMember = (
   isLiquidated: false,
   linkedExits: new DueExits(),
   links: isLinked ? new Map() : null,
+  holdingOrder: null,
+  rebalanceRow: 0,
   instantsHeld: 0,
   weightSum: 0,
   squaredWeightSum: 0,

@@ -4,6 +4,7 @@ import { fillMarketExit } from '../fills.ts';
 import { payFunding } from '../funding.ts';
 import { atOpen } from '../run.ts';
 import type { Member } from './member.ts';
+import { fillAdditions, fillReductions } from './rebalanceFills.ts';
 import { fillTicket } from './tickets.ts';
 import { liquidateMember, testLiquidation } from './liquidation.ts';
 import type { Portfolio } from './portfolio.ts';
@@ -19,7 +20,9 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
     fillExits(member);
     portfolio.endTurn(member);
   }
+  const isWaiting = portfolio.rebalances !== null && fillReductions(portfolio, instant, false);
   fillDueEntries(portfolio, instant);
+  if (portfolio.rebalances !== null && !isWaiting) fillAdditions(portfolio, instant, false);
 
   ledger.isShared = portfolio.isShared();
   if (ledger.isShared) {

@@ -11,10 +11,11 @@ import { updateMargin } from '../margin.ts';
 import type { Books } from '../run.ts';
 import type { TradeBudget } from '../tradeBudget.ts';
 import { TradeLog } from '../tradeLog.ts';
+import { holdingEntries } from './holdings.ts';
 import { noteClosings } from './links.ts';
 import { newMember, unrealizedOf, type Link, type Member } from './member.ts';
 import type { PortfolioInput } from './portfolioSimulation.ts';
-import { SignalCalendar } from './signalCalendar.ts';
+import { rebalancesOf, SignalCalendar } from './signalCalendar.ts';
 
 /** An instrument whose data ends up to this long before the run does is closed with the others. */
 const SAME_END_MS = 7 * DAY_MS;
@@ -29,6 +30,8 @@ export class Portfolio {
   /** For each member, the linked group that it is in; undefined: none. */
   readonly groupOf: readonly (readonly number[] | undefined)[];
   readonly calendar: SignalCalendar;
+  /** Bit per instant: an allocation rebalances at its close; null: there is none. */
+  readonly rebalances: Uint32Array | null;
 
   readonly ledger: Ledger;
   readonly fees: FeeSchedule;
@@ -82,12 +85,15 @@ export class Portfolio {
     this.members = instruments.map((each, index) => {
       const instants = axis.instants[index];
       const marked = { time: axis.time, start, instants };
-      const run = createRun({ ...each, keepOrders: input.keepOrders }, policy, budget, { books, marked });
+      const entries = each.allocation ? holdingEntries(each.allocation.id, each.bars.length) : each.entries;
+      const own = { ...each, entries, keepOrders: input.keepOrders };
+      const run = createRun(own, policy, budget, { books, marked });
       const endsEarly = each.end > each.start && endsAt - each.bars.time[each.end - 1] > SAME_END_MS;
       const fixed = { index, symbolRank: symbolRanks[index], run, instants, endsEarly };
       return newMember(fixed, this.groupOf[index] !== undefined);
     });
     this.calendar = new SignalCalendar(this.members, axis.time.length);
+    this.rebalances = rebalancesOf(this.members, axis.time.length);
   }
 
   /** Gives a member its turn with the account for fills that need neither funds nor equity: those that close. */
@@ -114,12 +120,15 @@ export class Portfolio {
     updateMargin(member.run);
   }
 
-  /** Ends a turn: takes in what the member has filled. True when it has filled anything. */
-  endTurn(member: Member): boolean {
+  /**
+   * Ends a turn: takes in what the member has filled. True when it has filled anything.
+   * @param hasAdded whether it has added to a position
+   */
+  endTurn(member: Member, hasAdded = false): boolean {
     const { trades, tradeMembers, ledger } = this;
     const { positions, ledger: _, input } = member.run;
     const first = tradeMembers.length;
-    if (trades.length === first && positions.length === member.open) return false;
+    if (trades.length === first && positions.length === member.open && !hasAdded) return false;
     for (let trade = first; trade < trades.length; trade++) tradeMembers.push(member.index);
     let quantity = 0;
     let notional = 0;

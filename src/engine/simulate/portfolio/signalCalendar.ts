@@ -1,4 +1,6 @@
-// The signal calendar: at which instants which members must be read while they hold nothing, found once per run.
+// The signal calendar: at which instants which members must be read while they hold nothing, and at which an allocation
+// rebalances, found once per run.
+import { nextBit, setBits, wordCount } from '../../kernels/bits.ts';
 import { nextWatched } from '../watch.ts';
 import type { Member } from './member.ts';
 
@@ -39,4 +41,19 @@ function eachSignal({ run }: Member, visit: (row: number) => void): void {
   const { start } = run.input;
   for (let row = nextWatched(flat, start, run.end); row < run.end; row = nextWatched(flat, row + 1, run.end))
     visit(row);
+}
+
+/** The instants at which the allocation of any member asks for a rebalance; null: there is no allocation. */
+export function rebalancesOf(members: readonly Member[], instants: number): Uint32Array | null {
+  if (members.every(({ run }) => !run.input.allocation)) return null;
+  const words = new Uint32Array(wordCount(instants));
+  for (const member of members) {
+    const { run } = member;
+    const { start, allocation } = run.input;
+    if (!allocation) continue;
+    const { when } = allocation;
+    for (let row = nextBit(when, start, run.end); row < run.end; row = nextBit(when, row + 1, run.end))
+      setBits(words, member.instants[row], member.instants[row] + 1);
+  }
+  return words;
 }

@@ -1,7 +1,7 @@
 // The portfolio loop: instant after instant through the opens, insides and closes of the instruments at which
 // something can happen. Rules: semantics §2 to §4 for each instrument, and the chapter on portfolios for all together.
 import { policyInForce, type AmbiguityFallback } from '../../config.ts';
-import { setBits } from '../../kernels/bits.ts';
+import { nextBit, setBits } from '../../kernels/bits.ts';
 import { isIdle } from '../closes.ts';
 import { TradeBudget } from '../tradeBudget.ts';
 import { playCloses } from './closeStep.ts';
@@ -41,7 +41,7 @@ function simulateUnder(input: PortfolioInput, policy: AmbiguityFallback, budget:
   let unpolled = 0;
   for (let instant = start; instant < end; instant++) {
     if (portfolio.active.length === 0) {
-      const next = portfolio.calendar.next(instant, end);
+      const next = nextEvent(portfolio, instant, end);
       portfolio.equity.fill(portfolio.ledger.balance, instant - start, next - start);
       unpolled += next - instant;
       instant = next;
@@ -57,6 +57,12 @@ function simulateUnder(input: PortfolioInput, policy: AmbiguityFallback, budget:
   return new GatheredPortfolio(portfolio, false);
 }
 
+/** The first instant from `instant` on at which something can begin, at most `end`. */
+function nextEvent({ calendar, rebalances }: Portfolio, instant: number, end: number): number {
+  const next = calendar.next(instant, end);
+  return rebalances === null ? next : nextBit(rebalances, instant, next);
+}
+
 /** Returns how many bars were played. */
 function playInstant(portfolio: Portfolio, instant: number): number {
   const { active, present, readers, inPosition, input } = portfolio;
@@ -70,7 +76,7 @@ function playInstant(portfolio: Portfolio, instant: number): number {
   mark(portfolio, instant - input.start);
   for (const member of active.slice()) {
     if (hasBar(member.instants, member.row, member.run.end, instant)) member.row++;
-    if (isIdle(member.run)) portfolio.deactivate(member);
+    if (member.holdingOrder === null && isIdle(member.run)) portfolio.deactivate(member);
   }
   return present.length + readers.length;
 }
