@@ -143,7 +143,7 @@ describe('a rebalance', () => {
     expect(within(4)).toBe(3);
   });
 
-  it('replaces what is left of the one before', () => {
+  it('cancels what is left of the one before', () => {
     const a = barsAt('A', Object.fromEntries([0, 1, 2, 3, 7, 8].map((hour) => [hour, [100, 100, 100, 100] as Ohlc])));
     const b = flatBars(
       'B',
@@ -155,7 +155,9 @@ describe('a rebalance', () => {
       [b, [1, 3, 4], onlyOn(b, [3])],
     ]);
     expect(summaryOf(result)).toEqual([[0, 2, 100, 5, 100, 'end_of_data']]);
-    expect(result.byInstrument[1].counts.ordersReplaced).toBe(1);
+    expect(result.orders!.filter(({ instrument }) => instrument === 1).map(({ status }) => status)).toEqual([
+      'cancelled',
+    ]);
   });
 
   it('turns a holding over in two steps', () => {

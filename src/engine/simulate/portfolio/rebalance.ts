@@ -3,7 +3,7 @@ import type { AllocationRule, LegRule } from '../../evaluate/tradingRules.ts';
 import { hasBit } from '../../kernels/bits.ts';
 import { readPrice, readSignalLevels } from '../levels.ts';
 import { floorToStep } from '../sizing.ts';
-import type { Member } from './member.ts';
+import { isLastRow, type Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
 import { cancelHoldingOrder } from './rebalanceFills.ts';
 import { targetWeights, type Candidate, type LegFacts } from './targets.ts';
@@ -17,7 +17,7 @@ export function rebalance(portfolio: Portfolio, instant: number): void {
   const gross = grossOf(able);
   // Without them there is no rebalance, and the orders of the last one stay.
   if (Number.isNaN(gross) || !(equity > 0)) return;
-  for (const member of members) if (member.holdingOrder !== null) cancelHoldingOrder(member, 'replaced');
+  for (const member of members) if (member.holdingOrder !== null) cancelHoldingOrder(member, 'cancelled');
   const isAble = new Set(able);
   const allocation = able[0].run.input.allocation!;
   const candidates = members.map((member) => candidateOf(member, isAble.has(member), equity));
@@ -98,12 +98,12 @@ function canEnter({ run, mark }: Member, value: number): boolean {
   return value >= minNotional && floorToStep(value / mark, qtyStep) > 0;
 }
 
-/** Orders fill at the next bar of their instrument. After its last one there is none. */
+/** Orders fill at the next bar of their instrument. After its last one there is none, and they expire. */
 function order(portfolio: Portfolio, member: Member, value: number): void {
   const { run, row } = member;
-  if (row === run.end - 1) return;
   const positionId = member.open === 0 ? null : run.positions[0].id;
   const levels = readSignalLevels(run, row);
   member.holdingOrder = { id: portfolio.ledger.nextOrderId++, row, value, levels, positionId };
-  portfolio.activate(member);
+  if (isLastRow(member)) cancelHoldingOrder(member, 'expired');
+  else portfolio.activate(member);
 }

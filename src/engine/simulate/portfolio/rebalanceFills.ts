@@ -62,7 +62,7 @@ export function expireHoldingOrders({ present }: Portfolio): void {
 }
 
 /** Ends an order that has not filled. */
-export function cancelHoldingOrder(member: Member, status: 'expired' | 'replaced' | 'cancelled'): void {
+export function cancelHoldingOrder(member: Member, status: 'expired' | 'cancelled'): void {
   const order = member.holdingOrder!;
   const { run } = member;
   member.holdingOrder = null;
@@ -72,10 +72,7 @@ export function cancelHoldingOrder(member: Member, status: 'expired' | 'replaced
     const { reason } = rebalanceExit;
     logExit(run, run.positions[0], { ...exit, reason, rule: reason }, { status });
   } else if (status === 'expired') expireEntry(run, entryOf(order));
-  else {
-    if (status === 'replaced') run.counts.ordersReplaced++;
-    logEntry(run, entryOf(order), { status });
-  }
+  else logEntry(run, entryOf(order), { status });
 }
 
 /** The order of a member; null when there is none, or when something else has closed the holding that it changes. */
