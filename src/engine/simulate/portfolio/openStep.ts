@@ -14,7 +14,11 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
   for (const member of present) member.mark = member.run.bars.open[member.row];
   if (config.fundingRate !== 0) for (const { run, row } of present) payFunding(run, row);
   for (const member of present) {
-    if (member.open === 0) continue;
+    if (member.open === 0) {
+      // What a linked exit was for has closed before.
+      member.linkedExits.count = 0;
+      continue;
+    }
     portfolio.beginTurn(member);
     if (member.isLiquidated) liquidateMember(member, true);
     fillExits(member);
