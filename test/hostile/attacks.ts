@@ -7,6 +7,7 @@ import { astOf, CONFIG, condition, readyVersion, type Attack, type Send, type Ta
 import { DOOR_ATTACKS } from './doorAttacks.ts';
 import { signToken } from './identity.ts';
 import { largeBodies } from './largeBodies.ts';
+import { PORTFOLIO_ATTACKS } from './portfolioAttacks.ts';
 import { SWEEP_ATTACKS } from './sweepAttacks.ts';
 import { SWEEP_BODIES, VARIED_AST } from './sweepBodies.ts';
 import { slowBodies } from './slowBodies.ts';
@@ -160,6 +161,7 @@ const ATTACKS: readonly Attack[] = [
       return () => send(`/public/v1/backtests/${id}/artifacts/signals?format=csv`, { key: free.viewerKey });
     },
   },
+  ...PORTFOLIO_ATTACKS,
   ...SWEEP_ATTACKS,
   {
     name: 'versions without end',
