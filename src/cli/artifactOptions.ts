@@ -4,7 +4,15 @@ import { Readable } from 'node:stream';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { ARTIFACT_NAMES, buildArtifact, FORMATS_OF } from '../engine/index.ts';
-import type { ArtifactFormat, ArtifactName, BacktestTask, Market, ReportHeading, RunControl } from '../engine/index.ts';
+import type {
+  ArtifactFormat,
+  ArtifactName,
+  BacktestTask,
+  Market,
+  Universe,
+  ReportHeading,
+  RunControl,
+} from '../engine/index.ts';
 import { CommandError } from './output.ts';
 import type { OutputFile } from './outputFiles.ts';
 
@@ -61,7 +69,7 @@ export const artifactPaths = (options: ArtifactOptions): string[] =>
 export function makeArtifacts(
   options: ArtifactOptions,
   task: BacktestTask,
-  market: Market,
+  market: Market | Universe,
   heading: ReportHeading,
 ): OutputFile[] {
   return ARTIFACT_NAMES.flatMap((name) => {

@@ -36,8 +36,6 @@ async function run(options: Options): Promise<void> {
   const config = await readConfigFile(options.config, options);
   const { issues, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const { market, sources } = await openRun(config, strategy, options);
-  if ('instruments' in market)
-    throw new CommandError('Portfolios cannot be run yet. Run each instrument as a backtest of its own.');
   const task: BacktestTask = { id: 'command-line', ...strategy, config };
   const outcome = runBacktest(task, market, null);
   if (!outcome.ok) {

@@ -1,7 +1,7 @@
 // Artifacts: the files of a result, made on demand by running the pinned inputs again or from the stored trades.
 import { simulateTask } from './backtest.ts';
 import { encodeTable } from './bars/arrowTable.ts';
-import type { Market } from './bars/bars.ts';
+import type { Market, Universe } from './bars/bars.ts';
 import type { Table } from './bars/table.ts';
 import { csvFile, jsonFile, type TableFile } from './bars/tableText.ts';
 import { artifactNotice, type ReadResult } from './report/artifactNotice.ts';
@@ -36,7 +36,7 @@ interface ArtifactSources {
  */
 export function buildArtifact(
   task: BacktestTask,
-  market: Market,
+  market: Market | Universe,
   control: RunControl | null,
   request: ArtifactRequest,
   { pageAssets, storedResult }: ArtifactSources,

@@ -5,25 +5,15 @@ import { limitSweepColumns } from './sweepWork.ts';
 import { decodeDetail, decodeTrades, encodeResult } from './result.ts';
 import type { Runner } from './messages.ts';
 import { pageAssets } from './pageAssets.ts';
-import type { RunError } from '../task.ts';
-
-/** What a run of a universe ends with, as long as the engine runs none. */
-const NO_PORTFOLIOS: RunError = {
-  code: 'NOT_AVAILABLE_YET',
-  path: '/config/instruments',
-  message: 'Portfolios cannot be run yet. Run each instrument as a backtest of its own.',
-};
 
 /** Runs a task and encodes its result on the thread that ran it. */
 export const runBacktest: Runner['runBacktest'] = (task, market, control) => {
-  if ('instruments' in market) return { ok: false, error: NO_PORTFOLIOS };
   const outcome = run(task, market, control);
   return outcome.ok ? { ok: true, result: encodeResult(outcome, task.owner) } : outcome;
 };
 
 /** Builds an artifact, with the pages' assets and the stored result that it is compared with. */
 export const buildArtifact: Runner['buildArtifact'] = (task, market, control, request, write) => {
-  if ('instruments' in market) return { ok: false, error: NO_PORTFOLIOS };
   const { stored } = request;
   const storedResult =
     stored &&
