@@ -12,7 +12,7 @@ export const ALL_VALUE_KINDS = [
 ] as const; // prettier-ignore
 export const ALL_CONDITION_KINDS = [
   'compare', 'cross', 'between', 'near', 'rising', 'falling', 'pattern', 'all', 'any', 'not', 'time_window', 'session',
-  'sequence', 'rolling_window', 'state_machine',
+  'schedule', 'sequence', 'rolling_window', 'state_machine',
 ] as const; // prettier-ignore
 export type AnyKind = (typeof ALL_VALUE_KINDS)[number] | (typeof ALL_CONDITION_KINDS)[number];
 
@@ -132,6 +132,7 @@ function leaves(options: StrategyOptions): Pieces {
   if (hasKind(options, 'session'))
     conditions.push(object<Condition>({ kind: fc.constant('session'), name: fc.constantFrom(...words.SESSIONS) }));
   if (hasKind(options, 'time_window')) conditions.push(timeWindowArbitrary());
+  if (hasKind(options, 'schedule')) conditions.push(scheduleArbitrary());
   return { value, condition: fc.oneof(...conditions) };
 }
 
@@ -156,6 +157,21 @@ function timeWindowArbitrary(): fc.Arbitrary<Condition> {
       dates: fc.record({ from: date, to: date }, { requiredKeys: [] }),
     },
   );
+}
+
+function scheduleArbitrary(): fc.Arbitrary<Condition> {
+  const kind = fc.constant('schedule');
+  const days = object<Condition>(
+    { kind, every: fc.constantFrom('day', 'week', 'month', 'quarter', 'year') },
+    { on: fc.constantFrom('first', 1, -1) },
+  );
+  const monthDays = object<Condition>({
+    kind,
+    every: fc.constantFrom('week', 'month'),
+    on: fc.constantFrom(-4, -2, -1, 1, 2, 3),
+  });
+  const counted = object<Condition>({ kind, everyBars: fc.integer({ min: 1, max: 30 }) });
+  return fc.oneof(days, monthDays, counted);
 }
 
 function patternArbitrary(options: StrategyOptions): fc.Arbitrary<Condition> {

@@ -1,5 +1,7 @@
 // Evaluation: the steps of a plan over the columns of a market, each computed once, on demand.
 import type { Bars, Market } from '../bars/bars.ts';
+import { calendarOf, ownBarsOf, type RunCalendar } from '../bars/runCalendar.ts';
+import { conditionKindIfAny } from '../definitions/expressions/expressionRegistry.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { gather } from '../kernels/gather.ts';
 import { frameText, sameFrame } from '../plan/builder.ts';
@@ -27,6 +29,7 @@ interface OfUniverse {
   readonly text: string;
   /** The column of a step that reads all of them. */
   section(slot: Slot): ValueColumn;
+  readonly calendar: RunCalendar;
 }
 
 /** The columns of a plan on one market. A column is computed when it is first read, and then kept. */
@@ -35,6 +38,8 @@ export class EvaluatedPlan implements StepInputs {
   readonly market: Market;
   readonly store: ColumnStore;
   readonly poll: () => void;
+  /** The days of the run, and the bars that its schedules follow. */
+  readonly #calendar: RunCalendar;
   readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
   /** The last two columns that were compared: a cross down mostly follows a cross up of the same two. */
   #compared: { readonly left: Slot; readonly right: Slot; readonly sides: ComparedSides } | null = null;
@@ -75,6 +80,8 @@ export class EvaluatedPlan implements StepInputs {
     }
     if (universe !== null && universe.text !== '') bars += `|in ${universe.text}`;
     this.#universe = universe;
+    this.#calendar = universe === null ? calendarOf(market) : universe.calendar;
+    if (plan.steps.some(readsCalendar)) bars += `|${this.#calendar.key}`;
     this.#kept = store.columnsOf(owner, bars);
   }
 
@@ -125,6 +132,10 @@ export class EvaluatedPlan implements StepInputs {
     return this.#barsOn(frame);
   }
 
+  calendarOf({ frame }: Step): RunCalendar {
+    return sameFrame(frame, this.plan.base) ? this.#calendar : ownBarsOf(this.#calendar);
+  }
+
   rowsOf({ frame, from }: Step & { readonly from: Frame }): Int32Array {
     return alignedRows(this.#barsOn(frame), this.#barsOn(from));
   }
@@ -168,3 +179,5 @@ export class EvaluatedPlan implements StepInputs {
     return column;
   }
 }
+
+const readsCalendar = ({ op }: Step): boolean => conditionKindIfAny({ kind: op })?.operation?.readsCalendar === true;

@@ -1,6 +1,7 @@
 // An evaluated universe: one plan over the columns of several instruments, whose cross sections read all of them.
 import { hash } from 'node:crypto';
 import type { Market, Universe } from '../bars/bars.ts';
+import { calendarOfUniverse } from '../bars/runCalendar.ts';
 import { timeAxisOf } from '../bars/timeAxis.ts';
 import { inspect, type ValueColumn } from '../kernels/column.ts';
 import type { Plan, Slot, ValueStep } from '../plan/plan.ts';
@@ -20,13 +21,15 @@ import { operandsOf } from './stepInputs.ts';
  */
 export function evaluateUniverse(
   plan: Plan,
-  { instruments }: Universe,
+  universe: Universe,
   store: ColumnStore,
   control: Pick<RunControl, 'isCancelled'> | null,
   owner: string | undefined,
 ): readonly EvaluatedPlan[] {
+  const { instruments } = universe;
   const hasCrossSections = plan.steps.some(readsInstruments);
-  const universe = hasCrossSections ? textOf(plan, instruments) : '';
+  const text = hasCrossSections ? textOf(plan, instruments) : '';
+  const calendar = calendarOfUniverse(universe);
   const sections = new Map<Slot, readonly ValueColumn[]>();
   const sectionOf = (slot: Slot): readonly ValueColumn[] => {
     let columns = sections.get(slot);
@@ -36,8 +39,9 @@ export function evaluateUniverse(
   const plans: readonly EvaluatedPlan[] = instruments.map(
     (market, index) =>
       new EvaluatedPlan(plan, market, store, control, owner, {
-        text: universe,
+        text,
         section: (slot) => sectionOf(slot)[index],
+        calendar,
       }),
   );
   return plans;

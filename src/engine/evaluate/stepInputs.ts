@@ -1,5 +1,6 @@
 // What the steps of a plan are computed from: the columns of other steps, bars, and the store that keeps columns.
 import type { Bars } from '../bars/bars.ts';
+import type { RunCalendar } from '../bars/runCalendar.ts';
 import type { OperandColumns } from '../definitions/expressions/planSteps.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
@@ -19,6 +20,8 @@ export interface StepInputs {
    */
   compareSides(step: Step): ComparedSides | null;
   barsOf(step: Step): Bars;
+  /** The calendar of the step's bars. */
+  calendarOf(step: Step): RunCalendar;
   /** For each bar of the step's frame, the row it reads in the frame it aligns from. */
   rowsOf(step: Step & { readonly from: Frame }): Int32Array;
   /** Whether the store has the column of another step, by its key. */
@@ -45,6 +48,7 @@ export function operandsOf(step: Step, inputs: StepInputs): OperandColumns {
     values: (operand) => operandOf(step.inputs[operand], step, inputs).values,
     truths: (operand) => inputs.condition(step.inputs[operand]),
     times: bars.time,
+    calendar: inputs.calendarOf(step),
     rows: bars.length,
   };
 }

@@ -20,6 +20,7 @@ import {
 import { visibleRows } from './frames.ts';
 import { indicatorOf } from './indicators.ts';
 import { mathOf, rollingOf, windowLength } from './rolling.ts';
+import { scheduledBars } from './schedule.ts';
 
 export type ValueNode = RunnableValue;
 export type ConditionNode = RunnableCondition;
@@ -317,6 +318,8 @@ export class Evaluator {
       }
       case 'time_window':
         return rows.map((row) => timeWindow(node, context.time[row], this.timezone));
+      case 'schedule':
+        return scheduledBars(node, context.time, this.market.instrument.tradesAllDay);
       case 'sequence':
         return sequence(node.steps.map((step) => ({ ...step, truths: truths(step.expr) })));
       case 'rolling_window':

@@ -47,6 +47,8 @@ export interface NodeCheck {
   isParam(name: string, member: string): boolean;
   isTimezone(name: string, member: string): boolean;
   isCalendarDay(day: string): boolean;
+  /** Whether a day has several of the strategy's bars; undefined where its timeframe is not known. */
+  readonly isIntraday: boolean | undefined;
   /** Warns of hours on daily bars, which all open at the same hour. */
   warnOfHours(member: string): void;
 }

@@ -24,6 +24,7 @@ import { joinedSchemas } from './places.ts';
 import { risingCondition } from './risingCondition.ts';
 import { rollingValue } from './rollingValue.ts';
 import { rollingWindowCondition } from './rollingWindowCondition.ts';
+import { scheduleCondition } from './scheduleCondition.ts';
 import { sequenceCondition } from './sequenceCondition.ts';
 import { seriesValue } from './seriesValue.ts';
 import { sessionCondition } from './sessionCondition.ts';
@@ -69,6 +70,7 @@ export const CONDITION_DEFINITIONS = [
   notCondition,
   timeWindowCondition,
   sessionCondition,
+  scheduleCondition,
   sequenceCondition,
   rollingWindowCondition,
   stateMachineCondition,

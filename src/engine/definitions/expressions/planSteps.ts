@@ -1,5 +1,6 @@
 // Steps of a plan as the definitions of kinds write them: operations that several kinds share, and the compiler's part.
 import type { StoredTimeframe } from '../../bars/bars.ts';
+import type { RunCalendar } from '../../bars/runCalendar.ts';
 import type { Args, IndicatorDefinition } from '../../indicators/definition.ts';
 import type { MathOp } from '../../kernels/arithmetic.ts';
 import type { ConditionColumn } from '../../kernels/column.ts';
@@ -120,6 +121,7 @@ export interface OperandColumns {
   truths(operand: number): ConditionColumn;
   /** The open times of the bars. */
   readonly times: Float64Array;
+  readonly calendar: RunCalendar;
   readonly rows: number;
 }
 /** One instrument among those that an operation compares. */
@@ -146,6 +148,8 @@ export interface OwnValueOperation<O extends Operation> {
 export interface OwnConditionOperation<O extends Operation> {
   /** The name of the kind. */
   readonly op: O['op'];
+  /** The column depends on the calendar of the run. */
+  readonly readsCalendar?: true;
   column(operation: O, operands: OperandColumns): ConditionColumn;
   /** How many times the cost of the kind it takes. */
   parts(operation: O): number;

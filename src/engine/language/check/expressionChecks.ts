@@ -182,6 +182,7 @@ export class ExpressionChecks {
       isParam: (name, member) => this.#paramDefault(name, at(member)) !== undefined,
       isTimezone: (name, member) => checkTimezone(name, at(member), log),
       isCalendarDay,
+      isIntraday: baseTimeframe === undefined ? undefined : baseTimeframe !== '1d',
       warnOfHours: (member) => {
         if (baseTimeframe === '1d') log.add('INTRADAY_WINDOW', at(member), HOURS_OF_DAILY_BARS);
       },

@@ -247,7 +247,10 @@ export class Structure {
     const meant = isNumber ? numberMeant(value) : undefined;
     if (meant !== undefined) return this.#mismatch(pointer, options.map(expected).join(' or '), value, meant);
     const written = jsonTypeOf(value);
-    const option = isMembers(value) ? optionOf(options, value) : options.find(({ type }) => type === written);
+    const choice = written === 'string' && numericText(value) === undefined ? find('choice') : undefined;
+    const option = isMembers(value)
+      ? optionOf(options, value)
+      : (options.find(({ type }) => type === written) ?? choice);
     if (option !== undefined) return this.check(option, value, pointer, name);
     const numeric = number === undefined || number === null ? undefined : numericText(value);
     const isRepair = numeric !== undefined && numberIssue(number!, numeric) === undefined;

@@ -17,6 +17,10 @@ export const MEMBER_NOTES: Readonly<
 > = {
   timezone: { format: 'iana-time-zone', examples: ['UTC', 'America/New_York', 'Europe/London', 'Asia/Tokyo'] },
   within: { description: WITHIN_BARS },
+  on: {
+    description:
+      '"first" (the default), "last", or k: the k-th trading day of the period, counted from its end when negative.',
+  },
   minBars: { atMostField: 'maxBars' },
 };
 

@@ -1,0 +1,87 @@
+// Schedules: the instants of a calendar at which one is due, and the bars on which it takes place (semantics §1.14).
+import { DAY_MS, MINUTE_MS } from '../../bars/bars.ts';
+import type { RunCalendar } from '../../bars/runCalendar.ts';
+import { wordCount } from '../../kernels/bits.ts';
+import { lowerBound } from '../../kernels/search.ts';
+import { newKeptWords } from '../../kernels/sharedBuffer.ts';
+
+export const SCHEDULE_PERIODS = ['day', 'week', 'month', 'quarter', 'year'] as const;
+type SchedulePeriod = (typeof SCHEDULE_PERIODS)[number];
+
+/** One day of every period, and the time of that day from which on it is due. */
+export interface DaySchedule {
+  readonly every: SchedulePeriod;
+  /** The k-th trading day of the period; negative: counted from its end. */
+  readonly on: number;
+  /** UTC; absent: from the beginning of the day. */
+  readonly at?: string;
+}
+
+// Days are numbered from 1970-01-01, a Thursday.
+const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7;
+const isTradingDay = (day: number, tradesAllDay: boolean): boolean => tradesAllDay || weekdayOf(day) < 5;
+const MONTHS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
+
+/** The first day of the period that a day is in. Weeks begin on Monday. */
+function firstDayOf(every: SchedulePeriod, day: number): number {
+  if (every === 'day') return day;
+  if (every === 'week') return day - weekdayOf(day);
+  const date = new Date(day * DAY_MS);
+  const month = date.getUTCMonth();
+  return Date.UTC(date.getUTCFullYear(), month - (month % MONTHS[every]), 1) / DAY_MS;
+}
+
+/** The first day of the period after the one that begins on a day. */
+function nextPeriod(every: SchedulePeriod, firstDay: number): number {
+  if (every === 'day') return firstDay + 1;
+  if (every === 'week') return firstDay + 7;
+  const date = new Date(firstDay * DAY_MS);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + MONTHS[every], 1) / DAY_MS;
+}
+
+/** The scheduled day of the period [from, to); undefined: it has too few trading days. */
+function dayIn(from: number, to: number, place: number, tradesAllDay: boolean): number | undefined {
+  const step = Math.sign(place);
+  let left = Math.abs(place);
+  for (let day = place > 0 ? from : to - 1; day >= from && day < to; day += step) {
+    if (isTradingDay(day, tradesAllDay) && --left === 0) return day;
+  }
+  return undefined;
+}
+
+const timeOfDay = (clock: string): number => (Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))) * MINUTE_MS;
+
+/**
+ * Marks the bars on which the schedule takes place. It is due from `at` on, on its day of each period, and takes place
+ * on the first followed bar that opens then or later: on a holiday, on the first bar after it. Days before the first
+ * bar are left out.
+ * @param times the open times of the bars that are marked
+ */
+export function scheduledDays(schedule: DaySchedule, times: Float64Array, calendar: RunCalendar): Uint32Array {
+  const out = newKeptWords(wordCount(times.length));
+  const followed = calendar.followed ?? times;
+  if (followed.length === 0) return out;
+  const firstDay = Math.floor(followed[0] / DAY_MS);
+  const clock = schedule.at === undefined ? 0 : timeOfDay(schedule.at);
+  for (let from = firstDayOf(schedule.every, firstDay), to; ; from = to) {
+    to = nextPeriod(schedule.every, from);
+    const day = dayIn(from, to, schedule.on, calendar.tradesAllDay);
+    const bar = lowerBound(followed, (day ?? from) * DAY_MS + (day === undefined ? 0 : clock));
+    if (bar === followed.length) return out;
+    if (day !== undefined && day >= firstDay) mark(followed[bar], times, out);
+  }
+}
+
+/** Marks every n-th bar of the axis, from the first on. */
+export function everyBarsOf(bars: number, times: Float64Array, { axis }: RunCalendar): Uint32Array {
+  const out = newKeptWords(wordCount(times.length));
+  const counted = axis ?? times;
+  for (let bar = 0; bar < counted.length; bar += bars) mark(counted[bar], times, out);
+  return out;
+}
+
+/** Marks the bar that opens at this time, if there is one. */
+function mark(time: number, times: Float64Array, out: Uint32Array): void {
+  const row = lowerBound(times, time);
+  if (times[row] === time) out[row >>> 5] |= 1 << (row & 31);
+}
