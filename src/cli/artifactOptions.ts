@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { ARTIFACT_NAMES, buildArtifact, FORMATS_OF } from '../engine/index.ts';
+import { ARTIFACT_NAMES, buildArtifact, FORMATS_OF, PORTFOLIO_ARTIFACT_NAMES } from '../engine/index.ts';
 import type {
   ArtifactFormat,
   ArtifactName,
@@ -23,12 +23,15 @@ const EXTENSIONS: Readonly<Record<ArtifactFormat, readonly string[]>> = {
   arrow: ['.arrow', '.feather'],
   html: ['.html'],
 };
+const NAMES: readonly ArtifactName[] = [...ARTIFACT_NAMES, ...PORTFOLIO_ARTIFACT_NAMES];
 const CONTENT: Readonly<Record<ArtifactName, string>> = {
   report: 'the report, a page that needs no network',
   trades: 'the trades, one row per exit',
   equity: 'the equity, one row per bar',
   orders: 'the orders, filled or not',
   signals: 'what the rules signaled, one row per bar',
+  weights: 'the weight of each instrument of a portfolio, one row per instant',
+  instruments: 'what each instrument of a portfolio earned, one row per instrument',
 };
 
 /** A run that nothing stops: Ctrl-C ends the whole process. */
@@ -42,7 +45,7 @@ export type ArtifactOptions = Readonly<Partial<Record<ArtifactName, ArtifactFile
 
 /** Adds `--report`, `--trades` and so on. */
 export function withArtifactOptions(command: Command): Command {
-  for (const name of ARTIFACT_NAMES) {
+  for (const name of NAMES) {
     const description = `write ${CONTENT[name]} (${extensionsOf(name).join(', ')})`;
     command.option(`--${name} <file>`, description, artifactFile(name));
   }
@@ -62,8 +65,7 @@ function artifactFile(name: ArtifactName): (path: string) => ArtifactFile {
 }
 
 /** The paths of all files that were asked for. */
-export const artifactPaths = (options: ArtifactOptions): string[] =>
-  ARTIFACT_NAMES.flatMap((name) => options[name]?.path ?? []);
+export const artifactPaths = (options: ArtifactOptions): string[] => NAMES.flatMap((name) => options[name]?.path ?? []);
 
 /** The contents of every file that was asked for. */
 export function makeArtifacts(
@@ -72,7 +74,7 @@ export function makeArtifacts(
   market: Market | Universe,
   heading: ReportHeading,
 ): OutputFile[] {
-  return ARTIFACT_NAMES.flatMap((name) => {
+  return NAMES.flatMap((name) => {
     const file = options[name];
     if (file === undefined) return [];
     const pieces: Uint8Array[] = [];

@@ -7,7 +7,9 @@ import { csvFile, jsonFile, type TableFile } from './bars/tableText.ts';
 import { artifactNotice, type ReadResult } from './report/artifactNotice.ts';
 import { reportPage, type PageAssets } from './report/page/reportPage.ts';
 import { equityTable, ordersTable, signalsTable, storedTradesTable, tradesTable } from './report/tables.ts';
-import { FORMATS_OF } from './task.ts';
+import { instrumentsTable, weightsTable } from './report/portfolio/portfolioTables.ts';
+import type { CompletedRun } from './report/simulatedRun.ts';
+import { ARTIFACT_NAMES, FORMATS_OF, PORTFOLIO_ARTIFACT_NAMES } from './task.ts';
 import type {
   ArtifactFormat,
   ArtifactName,
@@ -20,6 +22,9 @@ import type {
 } from './task.ts';
 
 const TABLES = { trades: tradesTable, equity: equityTable, orders: ordersTable, signals: signalsTable } as const;
+const PORTFOLIO_TABLES = { weights: weightsTable, instruments: instrumentsTable } as const;
+/** What reads the weights of every instant, which a run keeps only on request. */
+const READS_WEIGHTS: ReadonlySet<ArtifactName> = new Set(['weights', 'report']);
 
 /** What an artifact may need besides the run; both are read only when they are needed. */
 interface ArtifactSources {
@@ -45,36 +50,60 @@ export function buildArtifact(
   const { name, format, stored, heading } = request;
   const error = formatError(name, format);
   if (error !== null) return { ok: false, error };
-  const run = simulateTask(task, market, control, name === 'orders');
+  if (isOfPortfolio(name) && task.config.instruments === undefined) return { ok: false, error: needsPortfolio(name) };
+  const run = simulateTask(task, market, control, name === 'orders', READS_WEIGHTS.has(name));
   if (!run.ok) return { ok: false, error: run.error };
+  const { portfolio } = run.report;
+  if (isOfPortfolio(name) && portfolio?.isNamed !== true) return { ok: false, error: needsPortfolio(name) };
   const isStored = stored === undefined || storedResult === null || stored.resultHash === run.resultHash;
   const notice = isStored ? null : artifactNotice(storedResult(), run);
   if (name === 'report') write(utf8(reportPage(run, pageAssets(), heading ?? null, notice)));
-  else for (const piece of encodeArtifact(TABLES[name](run), format, notice)) write(piece);
+  else for (const piece of encodeArtifact(tableOf(name, run), format, notice)) write(piece);
   return { ok: true, resultHash: run.resultHash, notice };
+}
+
+function tableOf(name: Exclude<ArtifactName, 'report'>, run: CompletedRun): Table {
+  if (!isOfPortfolio(name)) return TABLES[name](run);
+  const { report } = run;
+  return PORTFOLIO_TABLES[name](report, report.portfolio!);
+}
+
+type PortfolioArtifact = (typeof PORTFOLIO_ARTIFACT_NAMES)[number];
+
+/** Whether only runs of several instruments have the artifact. */
+const isOfPortfolio = (name: ArtifactName): name is PortfolioArtifact =>
+  (PORTFOLIO_ARTIFACT_NAMES as readonly ArtifactName[]).includes(name);
+
+function needsPortfolio(name: PortfolioArtifact): RunError {
+  const message =
+    `The artifact "${name}" is of runs over several instruments, and this run has one. Name several in ` +
+    `config.instruments, or ask for one of ${ARTIFACT_NAMES.join(', ')}.`;
+  return { code: 'ARTIFACT_NEEDS_PORTFOLIO', path: '/name', message };
 }
 
 /**
  * The trades artifact from stored trade rows: nothing runs again, so that no change of the engine can change it. It
  * comes piece by piece, part by part of the rows; only an Arrow file needs all of them at once.
+ * @param isNamed whether rows name their instruments; absent: it is read from the rows, of which there must be some
  */
 export function* encodeStoredTrades(
   parts: Iterable<readonly object[]>,
   format: ArtifactFormat,
+  isNamed?: boolean,
 ): Generator<Uint8Array, void, undefined> {
   const error = formatError('trades', format);
   if (error !== null) throw new Error(error.message);
   if (format !== 'csv' && format !== 'json') {
-    yield* encodeArtifact(storedTradesTable([...parts].flat()), format, null);
+    yield* encodeArtifact(storedTradesTable([...parts].flat(), isNamed), format, null);
     return;
   }
   const file = TEXT_FILES[format]();
   let isEmpty = true;
   for (const part of parts) {
-    yield* file.add(storedTradesTable(part));
+    yield* file.add(storedTradesTable(part, isNamed));
     isEmpty = false;
   }
-  if (isEmpty) yield* file.add(storedTradesTable([]));
+  if (isEmpty) yield* file.add(storedTradesTable([], isNamed));
   yield* file.finish();
 }
 

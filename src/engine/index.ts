@@ -68,6 +68,7 @@ export {
   ARTIFACT_FORMATS,
   ARTIFACT_NAMES,
   FORMATS_OF,
+  PORTFOLIO_ARTIFACT_NAMES,
   type ArtifactFormat,
   type ArtifactName,
   type ArtifactNotice,
@@ -99,7 +100,7 @@ export { hashWithParams } from './report/reproducibility.ts';
 export { shownSummary } from './report/shownSummary.ts';
 export type { Summary } from './report/summary.ts';
 export { escapeHtml } from './report/kit/html.ts';
-export { TRADE_COLUMNS } from './report/tradeColumns.ts';
+export { SYMBOL_COLUMN, TRADE_COLUMNS } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';
 
 // Sweeps

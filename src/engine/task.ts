@@ -35,7 +35,9 @@ export interface Reproducibility {
 
 export const ARTIFACT_NAMES = ['trades', 'equity', 'orders', 'signals', 'report'] as const;
 export const ARTIFACT_FORMATS = ['arrow', 'csv', 'json', 'html'] as const;
-export type ArtifactName = (typeof ARTIFACT_NAMES)[number];
+/** Artifacts that only runs of several instruments have. */
+export const PORTFOLIO_ARTIFACT_NAMES = ['weights', 'instruments'] as const;
+export type ArtifactName = (typeof ARTIFACT_NAMES | typeof PORTFOLIO_ARTIFACT_NAMES)[number];
 export type ArtifactFormat = (typeof ARTIFACT_FORMATS)[number];
 /** The formats each artifact is made in, the default first. */
 export const FORMATS_OF: Readonly<Record<ArtifactName, readonly ArtifactFormat[]>> = {
@@ -44,6 +46,8 @@ export const FORMATS_OF: Readonly<Record<ArtifactName, readonly ArtifactFormat[]
   orders: ['json', 'csv', 'arrow'],
   signals: ['json', 'csv', 'arrow'],
   report: ['html'],
+  weights: ['json', 'csv', 'arrow'],
+  instruments: ['json', 'csv', 'arrow'],
 };
 export interface ArtifactRequest {
   readonly name: ArtifactName;

@@ -32,7 +32,8 @@ export interface SeparateAccounts {
 }
 
 interface Options {
-  readonly isRotation?: boolean;
+  /** One instrument that is written as a list. */
+  readonly isList?: boolean;
   readonly benchmark?: Bars | null;
   readonly changed?: (result: PortfolioResult) => PortfolioResult;
 }
@@ -41,15 +42,14 @@ interface Options {
 export function separateAccounts(
   task: BacktestTask,
   markets: readonly Market[],
-  { isRotation = false, benchmark = null, changed = (result) => result }: Options = {},
+  { isList = markets.length > 1, benchmark = null, changed = (result) => result }: Options = {},
 ): SeparateAccounts {
   const axis = timeAxisOf(markets.map(({ base }) => base));
   const accounts = markets.map((market, index): Account => {
     const signalInstrument = { symbol: market.base.symbol };
     const initialBalance = task.config.initialBalance / markets.length;
     const own = { ...task, config: { ...task.config, signalInstrument, initialBalance } };
-    const prepared = prepareRun(own, market, new ColumnStore(1 << 26), true);
-    if (!prepared.ok) throw new Error(prepared.error.message);
+    const prepared = preparedRun(own, market);
     const input = { ...prepared.input, keepOrders: true };
     return { prepared, input, result: simulate(input), instants: axis.instants[index] };
   });
@@ -61,7 +61,7 @@ export function separateAccounts(
   const [{ prepared }] = accounts;
   const { signalInstrument, ...common } = prepared.input.config;
   const symbols = markets.map(({ base }) => ({ symbol: base.symbol }));
-  const named = markets.length === 1 && !isRotation ? { signalInstrument } : { instruments: symbols };
+  const named = isList || signalInstrument === undefined ? { instruments: symbols } : { signalInstrument };
   const config = { ...common, ...named, initialBalance: task.config.initialBalance };
   const instruments = accounts.map(({ prepared: own, input }) => ({
     symbol: input.bars.symbol,
@@ -81,11 +81,20 @@ export function separateAccounts(
     start,
     end,
     simulation: result,
-    isRotation,
     benchmark,
   };
   const run = completedPortfolio(task, { instruments: markets }, simulated, new SharedSpan());
   return { run, result, start, end, values };
+}
+
+/** A run without bars in its range is one whose window is empty. */
+function preparedRun(task: BacktestTask, market: Market): PreparedRun {
+  const prepared = prepareRun(task, market, new ColumnStore(1 << 26), true);
+  if (prepared.ok) return prepared;
+  if (prepared.error.code !== 'RANGE_NO_DATA') throw new Error(prepared.error.message);
+  const { range: _, ...config } = task.config;
+  const whole = preparedRun({ ...task, config }, market);
+  return { ...whole, firstRow: 0, endRow: 0, input: { ...whole.input, start: 0, end: 0 } };
 }
 
 /** The value of what is held at the end of each instant: |shares| · last close · side. */

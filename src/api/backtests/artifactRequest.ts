@@ -1,7 +1,13 @@
 // An artifact's request: which file is asked for, in which format, and which page of it.
 import { z } from 'zod';
-import { ARTIFACT_FORMATS, ARTIFACT_NAMES, FORMATS_OF } from '../../engine/index.ts';
-import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
+import {
+  ARTIFACT_FORMATS,
+  ARTIFACT_NAMES,
+  FORMATS_OF,
+  isPortfolio,
+  PORTFOLIO_ARTIFACT_NAMES,
+} from '../../engine/index.ts';
+import type { ArtifactFormat, ArtifactName, ResolvedConfig } from '../../engine/index.ts';
 import { CSV_PAGE_PARAMETERS, pageRangeOf, type PageRange } from '../http/csvPages.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
 import { acceptedFormat } from '../http/files.ts';
@@ -48,8 +54,18 @@ export function readArtifactRequest(
   return { name, format, withValues, page };
 }
 
+/** @throws NOT_FOUND for an artifact of portfolios, of a run over one instrument */
+export function requireArtifactOf(name: ArtifactName, config: ResolvedConfig): void {
+  if (isPortfolio(config) || ARTIFACT_NAMES.some((each) => each === name)) return;
+  throw problem('NOT_FOUND', {
+    message:
+      `The backtest has one instrument, and the artifact "${name}" is of runs over several. ` +
+      `Ask for one of ${ARTIFACT_NAMES.join(', ')}.`,
+  });
+}
+
 function artifactName(given: string): ArtifactName {
-  const name = ARTIFACT_NAMES.find((each) => each === given);
+  const name = [...ARTIFACT_NAMES, ...PORTFOLIO_ARTIFACT_NAMES].find((each) => each === given);
   if (name !== undefined) return name;
   throw problem('NOT_FOUND', {
     message: `There is no artifact "${given}". Ask for one of ${ARTIFACT_NAMES.join(', ')}.`,

@@ -20,6 +20,7 @@ import {
   decodeTrades,
   encodeStoredTrades,
   ENGINE_VERSION,
+  isPortfolio,
 } from '../../engine/index.ts';
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
@@ -31,7 +32,7 @@ import { answerAfter } from '../http/idempotency.ts';
 import { linkTo, type PublicAddress } from '../http/links.ts';
 import { problem } from '../http/problems.ts';
 import { BACKTESTS } from './backtestBodies.ts';
-import { ArtifactQuery, readArtifactRequest } from './artifactRequest.ts';
+import { ArtifactQuery, readArtifactRequest, requireArtifactOf } from './artifactRequest.ts';
 import { queueFull } from './queueing.ts';
 import { requireCompleted } from './requireBacktest.ts';
 import { Verification } from './backtestSchemas.ts';
@@ -124,10 +125,13 @@ function artifactRoute(rerunning: Rerunning): void {
       const { caller, params, query } = request;
       const backtest = await requireCompleted(sql, caller, pathId(params.id, 'backtest'));
       const { name, format, withValues, page } = readArtifactRequest(params.name, query, request.headers.accept);
+      const { resolvedConfig } = decodeDetail(backtest.detail!);
+      requireArtifactOf(name, resolvedConfig);
       if (name === 'trades' && !withValues) {
         const parts = decodeTrades((await readTrades(sql, backtest.id))!);
+        const file = encodeStoredTrades(parts, format, isPortfolio(resolvedConfig));
         setArtifactHeaders(reply, backtest.id, name, format);
-        return sendRows(reply, linkTo(config, request.url), inTurns(encodeStoredTrades(parts, format)), page);
+        return sendRows(reply, linkTo(config, request.url), inTurns(file), page);
       }
       const wanted = { kind: 'artifact', name, format, engine: ENGINE_VERSION } as const;
       const kept = await findKeptRerun(sql, backtest.id, wanted);

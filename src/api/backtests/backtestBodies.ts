@@ -5,7 +5,14 @@ import { runSettings } from '../strategies/effectiveSettings.ts';
 import type { BacktestRow } from '../../db/backtestLists.ts';
 import type { Backtest, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/runStatus.ts';
-import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail, shownSummary } from '../../engine/index.ts';
+import {
+  ARTIFACT_NAMES,
+  FORMATS_OF,
+  PORTFOLIO_ARTIFACT_NAMES,
+  decodeDetail,
+  isPortfolio,
+  shownSummary,
+} from '../../engine/index.ts';
 import { symbolsText } from '../../market/formatting.ts';
 import { linksTo, linkTo, type PublicAddress } from '../http/links.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
@@ -92,7 +99,7 @@ export function detailBody(backtest: Backtest, address: PublicAddress): Backtest
     warnings: detail === null ? [] : detail.warnings.map((warning) => ({ ...warning })),
     error: backtest.error as BacktestDetail['error'],
     effectiveSettings: detail && settingsOf(backtest, detail),
-    result: detail && resultBody(address, id, shownSummary({ ...detail.summary, ...backtest.summary })),
+    result: detail && resultBody(address, detail, id, shownSummary({ ...detail.summary, ...backtest.summary })),
     links: linksOf(address, id),
   };
 }
@@ -104,13 +111,15 @@ function settingsOf({ settings, defaults, config }: Backtest, { resolvedConfig, 
 
 function resultBody(
   address: PublicAddress,
+  { resolvedConfig }: ResultDetail,
   id: string,
   summaryJson: Record<string, unknown>,
 ): BacktestDetail['result'] {
   const urlOf = (name: string): string => linkTo(address, `${BACKTESTS}/${id}/artifacts/${name}`);
+  const names = isPortfolio(resolvedConfig) ? [...ARTIFACT_NAMES, ...PORTFOLIO_ARTIFACT_NAMES] : ARTIFACT_NAMES;
   return {
     summaryJson,
-    artifactUrls: Object.fromEntries(ARTIFACT_NAMES.map((name) => [name, urlOf(name)])),
-    artifacts: ARTIFACT_NAMES.map((name) => ({ name, formats: [...FORMATS_OF[name]], url: urlOf(name) })),
+    artifactUrls: Object.fromEntries(names.map((name) => [name, urlOf(name)])),
+    artifacts: names.map((name) => ({ name, formats: [...FORMATS_OF[name]], url: urlOf(name) })),
   };
 }

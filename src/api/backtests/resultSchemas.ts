@@ -1,6 +1,6 @@
 // Result schemas: what summaryJson holds, member by member, and the columns of trade rows.
 import { z } from 'zod';
-import { FLAT_DESCRIPTIONS, FLAT_KEYS, statisticOf, TRADE_COLUMNS } from '../../engine/index.ts';
+import { FLAT_DESCRIPTIONS, FLAT_KEYS, statisticOf, SYMBOL_COLUMN, TRADE_COLUMNS } from '../../engine/index.ts';
 import { instantOrNull, Json } from '../http/routeSchemas.ts';
 
 const number = (description: string) => z.number().nullable().optional().meta({ description });
@@ -127,7 +127,7 @@ export const SummaryJson = z
 export const TradeRow = z
   .looseObject(
     Object.fromEntries(
-      Object.entries(TRADE_COLUMNS).map(([name, { type, description }]) => [
+      Object.entries({ symbol: SYMBOL_COLUMN, ...TRADE_COLUMNS }).map(([name, { type, description }]) => [
         name,
         (type === 'text' ? z.string() : z.number()).nullable().optional().meta({ description }),
       ]),

@@ -1,13 +1,13 @@
 // The tools that read tables: the chosen columns of a page of rows, as many rows as fit into the answer.
 import Papa from 'papaparse';
 import { z } from 'zod';
-import { ARTIFACT_NAMES, FORMATS_OF } from '../../engine/index.ts';
+import { ARTIFACT_NAMES, FORMATS_OF, PORTFOLIO_ARTIFACT_NAMES } from '../../engine/index.ts';
 import { jsonBytes } from '../http/jsonBytes.ts';
 import type { ApiAnswer } from './apiCall.ts';
 import { get, MAX_BYTES, readTool, segment, type ShownPart, type ToolContext } from './tool.ts';
 
 /** All artifacts but the report, which is a page for people. */
-const TABLES = ARTIFACT_NAMES.filter((name) => FORMATS_OF[name].includes('csv'));
+const TABLES = [...ARTIFACT_NAMES, ...PORTFOLIO_ARTIFACT_NAMES].filter((name) => FORMATS_OF[name].includes('csv'));
 
 /** Rows of a page: more than fit into the largest answer, unless only a column or two is chosen. */
 const MAX_ROWS = 5_000;

@@ -56,6 +56,8 @@ const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: nu
   orders: { table: 400, arrow: 200 },
   signals: { table: 64, arrow: 32 },
   report: { table: 64, arrow: 0 },
+  weights: { table: 16, arrow: 24 },
+  instruments: { table: 1, arrow: 1 },
 };
 /**
  * Text that is not collected yet, the page of a report, and chunks on their way (artifactChunks.ts), also as encoded

@@ -70,7 +70,8 @@ function lostSignals(report: ReportInput, { simulation }: PortfolioRun): Diagnos
 }
 
 function dominance([largest, ...others]: readonly InstrumentRow[], netProfit: number): Diagnosis[] {
-  if (!(netProfit > 0) || others.every(({ trades }) => trades === 0)) return [];
+  // Of two instruments one nearly always made more than half.
+  if (!(netProfit > 0) || others.filter(({ trades }) => trades > 0).length < 2) return [];
   if (!(largest.netPnl > DOMINANT_SHARE * netProfit)) return [];
   const share = percent(largest.netPnl / netProfit);
   const message = `${largest.symbol} made ${text(largest.netPnl)}, ${share} of the net profit of ${text(netProfit)}.`;
