@@ -16,7 +16,7 @@ interface Case {
 function legOf(dice: Dice): AllocationForm['long'] {
   const places = dice.pick([
     { kind: 'count', count: dice.whole(1, 4) },
-    { kind: 'percent', percent: dice.whole(1, 100) },
+    { kind: 'share', percent: dice.whole(1, 100) },
     { kind: 'eligible' },
   ] as const);
   return { places, keepWithin: dice.chance(0.5) ? dice.whole(1, 6) : null };
@@ -84,7 +84,7 @@ function placesOf(one: Case, side: 'long' | 'short', taken: Set<Candidate>): Pla
   const gone = candidates.filter((each) => each.symbol !== form.fallback && !each.isPresent && sign * each.weight > 0);
   const count = {
     count: () => (wanted as { count: number }).count,
-    percent: () => Math.max(1, Math.floor(((wanted as { percent: number }).percent * able.length) / 100)),
+    share: () => Math.max(1, Math.floor(((wanted as { percent: number }).percent * able.length) / 100)),
     eligible: () => free.length + gone.length,
   }[wanted.kind]();
   const places: Place[] = gone.map((of) => ({ of, as: 'absent' }));
@@ -134,7 +134,7 @@ function reference(one: Case): number[] {
   legs.forEach((leg, at) => {
     const side = form.long !== null && at === 0 ? form.long : form.short!;
     leg.count = wantedPlaces[at];
-    if (side.places.kind === 'percent') {
+    if (side.places.kind === 'share') {
       const name = leg.sign > 0 ? 'long' : 'short';
       const able = candidates.filter(
         (each) =>

@@ -156,7 +156,7 @@ function legForm(
     count !== undefined
       ? { kind: 'count', count }
       : percent !== undefined
-        ? { kind: 'percent', percent }
+        ? { kind: 'share', percent }
         : { kind: 'eligible' };
   return { places, keepWithin: keepWithin ?? null };
 }

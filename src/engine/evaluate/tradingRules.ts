@@ -102,7 +102,7 @@ export interface LegRule {
 /** The places of a leg: a number, percent points of the eligible instruments, or one for every eligible instrument. */
 export type LegPlaces =
   | { readonly kind: 'count'; readonly count: number }
-  | { readonly kind: 'percent'; readonly percent: number }
+  | { readonly kind: 'share'; readonly percent: number }
   | { readonly kind: 'eligible' };
 /** An allocation as one instrument is asked by it; places and weights are the same for all. Percents are in points. */
 export interface AllocationRule {

@@ -133,7 +133,7 @@ function placeCount(wanted: LegPlaces, eligible: number, available: number): num
   switch (wanted.kind) {
     case 'count':
       return wanted.count;
-    case 'percent':
+    case 'share':
       return Math.max(1, Math.floor((wanted.percent * eligible) / 100));
     case 'eligible':
       return available;

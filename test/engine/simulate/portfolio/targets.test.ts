@@ -7,7 +7,7 @@ import {
 } from '../../../../src/engine/simulate/portfolio/targets.ts';
 
 const count = (n: number) => ({ kind: 'count', count: n }) as const;
-const percent = (n: number) => ({ kind: 'percent', percent: n }) as const;
+const percent = (n: number) => ({ kind: 'share', percent: n }) as const;
 const eligible = { kind: 'eligible' } as const;
 const leg = (places: NonNullable<AllocationForm['long']>['places'], keepWithin: number | null = null) => ({
   places,
