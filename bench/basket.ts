@@ -2,7 +2,7 @@
 // templates, the strategies of bench:peers, and four more for what none of these has.
 import { Bench } from 'tinybench';
 import { TEMPLATES } from '../src/api/templates/catalog.ts';
-import { compiledAst, type Template } from '../src/api/templates/template.ts';
+import { compiledAst, instrumentsOf, type Template } from '../src/api/templates/template.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
 import { createMarket } from '../src/engine/bars/market.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
@@ -73,9 +73,12 @@ function templateTask(template: Template): BacktestTask {
   return { ...taskFrom(template.key, strategyAst), settings: template.settings };
 }
 
+/** Portfolios have a suite of their own. */
+const single = TEMPLATES.filter((template) => instrumentsOf(template).length === 1);
+
 /** Every strategy by its name. */
 export const BASKET: Readonly<Record<string, () => BacktestTask>> = Object.fromEntries([
-  ...TEMPLATES.map((template) => [template.key, () => templateTask(template)] as const),
+  ...single.map((template) => [template.key, () => templateTask(template)] as const),
   ...Object.entries({ ...PEER_PAYLOADS, ...MORE }).map(
     ([name, payload]) => [name, () => taskFrom(name, payload)] as const,
   ),

@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<number, string>> = {
   2.5: 'two and a half',
   3: 'three',
   4: 'four',
+  5: 'five',
   6: 'six',
   8: 'eight',
   10: 'ten',
@@ -51,7 +52,9 @@ const RISK_WORDS: Readonly<Record<string, (rule: Json) => string[]>> = {
 };
 const SIZING_WORDS: Readonly<Record<string, (value: number) => string[]>> = {
   // The usual size, most of the equity, goes without saying.
-  percent_equity: (value) => (value >= 95 ? [] : [`${written(value / 100)} of the equity`]),
+  percent_equity: (value) =>
+    value >= 95 ? [] : [`${written(value / 100)} of the equity|${written(value)} percent of equity`],
+  equal_slots: () => ['slots'],
   risk_percent: (value) => [`risks ${value} % of equity`],
   volatility_target: (value) => [`${value} % volatility`],
 };
@@ -75,15 +78,66 @@ const INDICATOR_WORDS: Readonly<Record<string, string>> = {
   atr: 'ATR',
 };
 
+interface Leg {
+  readonly top?: number;
+  readonly bottom?: number;
+  readonly topPercent?: number;
+  readonly bottomPercent?: number;
+  readonly keepWithin?: number;
+}
+interface AllocationJson {
+  readonly long?: Leg;
+  readonly short?: Leg;
+  readonly weights?: { readonly mode: string; readonly maxPercent?: number; readonly values?: Record<string, number> };
+  readonly fallback?: string;
+  readonly bandPercent?: number;
+}
+
+/** What a description has to say of an allocation. */
+function allocationWords({ long, short, weights, fallback, bandPercent }: AllocationJson): string[] {
+  const words = <T>(member: T | undefined, say: (value: T) => string): string[] =>
+    member === undefined ? [] : [say(member)];
+  const { mode, maxPercent, values = {} } = weights ?? { mode: 'equal' };
+  return [
+    ...[long, short].flatMap((leg = {}) => [
+      ...words(leg.top ?? leg.bottom, (places) => `\\b${written(places)} `),
+      ...words(leg.topPercent ?? leg.bottomPercent, (percent) => `${percent} percent`),
+      ...words(leg.keepWithin, (places) => `among the first ${written(places)}`),
+    ]),
+    ...(mode === 'inverse' ? ['inverse proportion'] : []),
+    // With one place, its weight goes without saying.
+    ...(mode === 'equal' && long?.top !== 1 ? ['in equal parts'] : []),
+    ...Object.values(values).map((percent) => `${percent} percent`),
+    ...words(maxPercent, (percent) => `at most ${percent} percent`),
+    ...words(fallback, (symbol) => symbol),
+    ...words(bandPercent, (percent) => `more than ${written(percent)} percent of equity`),
+  ];
+}
+
+/** What a description has to say of an entry. */
+function entryWords({ action }: Json): string[] {
+  const { side, sizing } = action as { side: string; sizing: { mode: string; value: number } };
+  return [side === 'short' ? '\\bsells\\b.* short' : '\\b(?:buys|long)\\b', ...SIZING_WORDS[sizing.mode](sizing.value)];
+}
+
+interface Sections {
+  readonly risk?: Json;
+  readonly entry?: Json | Json[];
+  readonly allocation?: AllocationJson;
+}
+
 /** What the description of a strategy has to say, as patterns. */
 function wordsFor(strategy: Json): string[] {
-  const { risk = {}, entry } = strategy as { risk?: Json; entry: Json };
-  const { side, sizing } = entry.action as { side: string; sizing: { mode: string; value: number } };
-  const found = [side === 'short' ? 'sells short' : '\\b(?:buys|long)\\b', ...SIZING_WORDS[sizing.mode](sizing.value)];
+  const { risk = {}, entry, allocation } = strategy as Sections;
+  const entries = entry === undefined ? [] : [entry].flat();
+  const found = entries.flatMap(entryWords);
+  if (allocation !== undefined) found.push(...allocationWords(allocation));
   for (const [name, rule] of Object.entries(risk)) found.push(...RISK_WORDS[name](rule as Json));
   visit(strategy, (node) => {
     if (node.kind === 'indicator')
       found.push(INDICATOR_WORDS[node.indicator as string] ?? 'an indicator without words');
+    if (node.kind === 'schedule') found.push(`each ${String(node.every)}`);
+    if (node.kind === 'rolling' && node.op === 'std') found.push('deviation');
     if (node.kind === 'pattern') found.push(String(node.name));
     if (node.instrument !== undefined && node.kind !== undefined)
       found.push((node.instrument as { symbol: string }).symbol);
@@ -106,8 +160,9 @@ function numbersOf(strategy: Json): Set<number> {
   return found;
 }
 
-/** Numbers in figures; "1 %" and "50-bar" included. */
-const figuresIn = (text: string): number[] => [...text.matchAll(/\d+(?:\.\d+)?/g)].map(([figure]) => Number(figure));
+/** Numbers in figures; "1 %" and "50-bar" included, those of symbols not. */
+const figuresIn = (text: string): number[] =>
+  [...text.replaceAll(/SYN-[\w-]+/g, '').matchAll(/\d+(?:\.\d+)?/g)].map(([figure]) => Number(figure));
 
 /** Words of a description → whether the strategy has what they speak of. */
 const CLAIMS: readonly [RegExp, (strategy: Json & { risk?: Json }) => boolean][] = [
@@ -121,7 +176,10 @@ const CLAIMS: readonly [RegExp, (strategy: Json & { risk?: Json }) => boolean][]
   [/\bhourly\b|\bhours?\b/, (strategy) => uses(strategy, 'timeframe', '1h') || uses(strategy, 'kind', 'time_window')],
   [/\b\d+-day\b|\bday closed\b/, (strategy) => uses(strategy, 'timeframe', '1d')],
   [/\bLondon\b/, (strategy) => uses(strategy, 'timezone', 'Europe/London')],
-  [/\b(?:short|Covers)\b/, (strategy) => uses(strategy, 'side', 'short')],
+  [
+    /\b(?:short|Covers)\b/,
+    (strategy) => uses(strategy, 'side', 'short') || (strategy as Sections).allocation?.short !== undefined,
+  ],
 ];
 
 function uses(strategy: Json, name: string, value: string): boolean {
@@ -167,6 +225,7 @@ describe('the description of a template', () => {
     ['rsi2_mean_reversion', ', or after 15 bars'],
     ['zscore_pair_spread', ', at a stop ten percent below the fill, or after 60 bars'],
     ['opening_range_breakout', ', stops at its low, aims at twice the risk'],
+    ['linked_pair', ' and sells the dearer one short'],
   ])('of %s is refused without "%s"', (key, words) => {
     expect(faultsOf(...without(key, words))).not.toEqual([]);
   });

@@ -4,12 +4,15 @@ import { TEMPLATES } from '../../src/api/templates/catalog.ts';
 import {
   BacktestConfig,
   checkStrategy,
+  configIssues,
   createMarket,
+  isPortfolio,
   runBacktest,
   symbolsOf as runSymbolsOf,
   type StrategyAst,
 } from '../../src/engine/index.ts';
-import { openShippedData, readShippedSeries } from '../../src/market/shipped.ts';
+import type { Market } from '../../src/engine/index.ts';
+import { openShippedData } from '../../src/market/shipped.ts';
 import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 
@@ -19,7 +22,7 @@ let symbols: ReadonlySet<string>;
 beforeAll(async () => {
   api = await createApiApp();
   client = await api.client({ tier: 'free' });
-  symbols = new Set((await readShippedSeries()).map((series) => series.symbol));
+  symbols = new Set((await (await openShippedData()).list()).map((series) => series.symbol));
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -37,23 +40,30 @@ describe('the set of templates', () => {
       expect(outcome.issues).toEqual([]);
       expect(outcome.valid).toBe(true);
       const config = BacktestConfig.parse(template.suggestedConfig);
-      expect(symbols).toContain(runSymbolsOf(config)[0]);
+      expect(configIssues(config)).toEqual([]);
+      expect(runSymbolsOf(config).filter((symbol) => !symbols.has(symbol))).toEqual([]);
+      expect(runSymbolsOf(config).length).toBeLessThanOrEqual(TIER_LIMITS.free.maxInstrumentsPerRun);
       const { defaults } = outcome.compiled!.strategyAst.strategy;
-      expect(defaults).toMatchObject({ timeframe: config.timeframe, instrument: config.signalInstrument });
+      expect(defaults?.timeframe).toBe(config.timeframe);
+      expect(defaults?.instrument).toEqual(config.signalInstrument);
+      expect(template.tags.includes('portfolio')).toBe(isPortfolio(config));
       expect(template.tags.every((tag) => tag === tag.toLowerCase())).toBe(true);
       expect([template.strategyAst, template.signalGraph].filter(Boolean)).toHaveLength(1);
     },
   );
 
   it.each(TEMPLATES.map((template) => [template.key, template] as const))(
-    'contains %s, which opens at least five positions on the shipped data it suggests',
+    'contains %s, which closes at least five trades on the shipped data it suggests',
     async (_key, template) => {
       const shipped = await openShippedData();
       const config = BacktestConfig.parse(template.suggestedConfig);
-      const [symbol] = runSymbolsOf(config);
-      const snapshots = await Promise.all(
-        [...symbolsOf(compiledAst(template)).add(symbol)].map((each) => shipped.snapshots(each, config.timeframe)),
-      );
+      const own = runSymbolsOf(config);
+      const foreign = [...symbolsOf(compiledAst(template))];
+      const marketOf = async (symbol: string): Promise<Market> => {
+        const read = [...new Set([symbol, ...foreign])].map((each) => shipped.snapshots(each, config.timeframe));
+        return createMarket((await Promise.all(read)).flat(), symbol, config.timeframe);
+      };
+      const markets = await Promise.all(own.map(marketOf));
       const outcome = runBacktest(
         {
           id: template.key,
@@ -62,11 +72,14 @@ describe('the set of templates', () => {
           config,
           strategyHash: '',
         },
-        createMarket(snapshots.flat(), symbol, config.timeframe),
+        isPortfolio(config) ? { instruments: markets } : markets[0],
         null,
       );
       if (!outcome.ok) throw new Error(outcome.error.message);
-      expect(outcome.summary.totalPositions).toBeGreaterThanOrEqual(5);
+      // A rotation holds few positions for long, and writes a trade for each part that it sells.
+      const { summary, trades } = outcome;
+      expect(isPortfolio(config) ? trades.length : summary.totalPositions).toBeGreaterThanOrEqual(5);
+      if (isPortfolio(config)) expect(new Set(trades.map(({ symbol }) => symbol)).size).toBeGreaterThan(1);
     },
   );
 
@@ -103,7 +116,11 @@ describe('reading templates', () => {
     const { status, body } = await client.get('/system-strategies?limit=100');
     expect(status).toBe(200);
     expect(body.data.map((row: { key: string }) => row.key)).toEqual(TEMPLATES.map((template) => template.key));
-    expect(Object.keys(body.data[0])).toEqual(['key', 'name', 'description', 'category', 'tags']);
+    expect(Object.keys(body.data[0])).toEqual(['key', 'name', 'description', 'category', 'tags', 'instruments']);
+    const instrumentsOf = (key: string): string[] =>
+      body.data.find((row: { key: string }) => row.key === key).instruments;
+    expect(instrumentsOf('golden_cross')).toEqual(['SPX']);
+    expect(instrumentsOf('linked_pair')).toEqual(['SYN-CONSUMER-01', 'SYN-CONSUMER-02']);
     expect(body.pagination).toMatchObject({ total: TEMPLATES.length, hasMore: false, nextCursor: null });
   });
 

@@ -144,6 +144,7 @@ describe('its prices', () => {
 
 describe('the universe in a catalog over Postgres', () => {
   let database: TestDatabase;
+  let folder: string;
   let stored: StoredCatalog;
   let catalog: StoredCatalog;
   beforeAll(async () => {
@@ -152,7 +153,7 @@ describe('the universe in a catalog over Postgres', () => {
   afterAll(() => database[Symbol.asyncDispose]());
   beforeEach(async () => {
     await database.sql`truncate series, snapshots`;
-    const folder = await mkdtemp(join(tmpdir(), 'candlepool-universe-'));
+    folder = await mkdtemp(join(tmpdir(), 'candlepool-universe-'));
     stored = openCatalog(database.sql, folder);
     catalog = offerUniverse(stored);
     return () => rm(folder, { recursive: true });
@@ -173,7 +174,7 @@ describe('the universe in a catalog over Postgres', () => {
   });
 
   it('is stored once by processes that read it at the same time', async () => {
-    const other = offerUniverse(openCatalog(database.sql, await mkdtemp(join(tmpdir(), 'candlepool-universe-'))));
+    const other = offerUniverse(openCatalog(database.sql, folder));
     await Promise.all([catalog, other, catalog].map((each) => each.readable('SYN-TECH-02', '1d')));
     expect(await storedSymbols()).toEqual(['SYN-TECH-02']);
   });

@@ -1,11 +1,20 @@
 // Template: a built-in strategy that trades as it stands, to be copied and changed.
 import { z } from 'zod';
-import { checkStrategy } from '../../engine/index.ts';
+import { checkStrategy, symbolsOf } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { Json } from '../http/routeSchemas.ts';
 import type { Payloads } from '../strategies/strategyChecks.ts';
 
-export const TEMPLATE_CATEGORIES = ['trend', 'mean_reversion', 'breakout', 'momentum', 'pattern', 'pairs'] as const;
+export const TEMPLATE_CATEGORIES = [
+  'trend',
+  'mean_reversion',
+  'breakout',
+  'momentum',
+  'pattern',
+  'pairs',
+  'rotation',
+  'seasonal',
+] as const;
 
 /** A file of data/templates/. Its name is the key; `--strategy` of the command line reads it as well. */
 export const TemplateFile = z
@@ -32,6 +41,9 @@ export const payloadsOf = ({ settings, strategyAst, signalGraph }: Template): Pa
   ...(strategyAst && { strategyAst }),
   ...(signalGraph && { signalGraph }),
 });
+
+/** The symbols that it is meant for: those of its suggested config. */
+export const instrumentsOf = ({ suggestedConfig }: Template): readonly string[] => symbolsOf(suggestedConfig);
 
 const compiled = new WeakMap<Template, z.infer<typeof Json>>();
 

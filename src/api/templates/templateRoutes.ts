@@ -11,7 +11,7 @@ import { CopyBody, CreatedStrategy } from '../strategies/strategySchemas.ts';
 import type { App, Services } from '../services.ts';
 import { checkPayloads, contentOf } from '../strategies/strategyChecks.ts';
 import { findTemplate, TEMPLATES } from './catalog.ts';
-import { compiledAst, payloadsOf, TEMPLATE_CATEGORIES, type Template } from './template.ts';
+import { compiledAst, instrumentsOf, payloadsOf, TEMPLATE_CATEGORIES, type Template } from './template.ts';
 import { createStrategy } from '../strategies/strategyRoutes.ts';
 
 const BASE = '/public/v1/system-strategies';
@@ -25,6 +25,9 @@ const TemplateRow = z
     description: z.string(),
     category: z.enum(TEMPLATE_CATEGORIES),
     tags: z.array(z.string()),
+    instruments: z.array(z.string()).meta({
+      description: 'The symbols that it is meant for, as in `suggestedConfig`; several: a portfolio.',
+    }),
   })
   .meta({ id: 'TemplateRow' });
 const TemplateBody = TemplateRow.extend({
@@ -41,13 +44,10 @@ const ListQuery = fixedListQuery({
   search: text(1, 200).optional().meta({ description: 'Part of the key, name or description.' }),
 });
 
-const rowOf = ({ key, name, description, category, tags }: Template) => ({
-  key,
-  name,
-  description,
-  category,
-  tags: [...tags],
-});
+const rowOf = (template: Template) => {
+  const { key, name, description, category, tags } = template;
+  return { key, name, description, category, tags: [...tags], instruments: [...instrumentsOf(template)] };
+};
 
 const templateOf = (key: string): Template => {
   const template = findTemplate(key);
