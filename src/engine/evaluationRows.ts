@@ -32,7 +32,9 @@ export function warmupOf(
   return { bars: strategy.warmupBars ?? inferLookback(strategy, timeframe), source };
 }
 
-/** The rows of the range. A warm-up of w bars ends at row w of the data, or with the first bar of the range if later. */
+/**
+ * The rows of the range. A warm-up of w bars ends at row w of the data, or with the first bar of the range if later.
+ */
 export function evaluationRows(bars: Bars, range: ResolvedConfig['range'], warmup: Warmup): EvaluationRows {
   const { first: firstRow, end: endRow } = rowsInRange(bars, range);
   return { firstRow, endRow, start: Math.min(Math.max(firstRow, warmup.bars), endRow) };

@@ -1,4 +1,5 @@
 // The result of a portfolio: what its members leave behind, each and together, gathered once the run has ended.
+import type { OrderRole } from '../../config.ts';
 import { exitReasonOf } from '../../definitions/exitReasons/exitReasons.ts';
 import { countsOf } from '../collectResult.ts';
 import type { Trade } from '../trade.ts';
@@ -9,7 +10,11 @@ import type { Portfolio } from './portfolio.ts';
 import type { InstrumentResult, PortfolioResult } from './portfolioSimulation.ts';
 
 type Counts = SimulationResult['counts'];
-type Fees = Pick<InstrumentResult, 'makerFees' | 'takerFees' | 'totalNotional'>;
+interface Fees {
+  makerFees: number;
+  takerFees: number;
+  totalNotional: number;
+}
 
 /** A class, see `GatheredResult`. */
 export class GatheredPortfolio implements PortfolioResult {
@@ -109,20 +114,25 @@ function instrumentResult(member: Member, fees: Fees): InstrumentResult {
 }
 
 /** What each member traded and paid, read from the trades: all positions are closed at the end. */
-function feesByMember({ trades, tradeMembers, members, config }: Portfolio): Fees[] {
+function feesByMember({ trades, tradeMembers, members, config }: Portfolio): readonly Fees[] {
   const { entryOrderRole, exitOrderRole, riskOrderRole } = config.execution;
-  const fees = members.map(() => ({ makerFees: 0, takerFees: 0, totalNotional: 0 }));
+  const fees = members.map((): Fees => ({ makerFees: 0, takerFees: 0, totalNotional: 0 }));
   for (let trade = 0; trade < trades.length; trade++) {
     const at = trade * TRADE_WIDTH;
     const { numbers } = trades;
     const of = fees[tradeMembers[trade]];
     const exitRole = exitReasonOf(trades.reasons[trade]).order === 'risk' ? riskOrderRole : exitOrderRole;
-    of[entryOrderRole === 'maker' ? 'makerFees' : 'takerFees'] += numbers[at + TRADE.entryFee];
-    of[exitRole === 'maker' ? 'makerFees' : 'takerFees'] += numbers[at + TRADE.exitFee];
+    addFee(of, entryOrderRole, numbers[at + TRADE.entryFee]);
+    addFee(of, exitRole, numbers[at + TRADE.exitFee]);
     const prices = numbers[at + TRADE.entryPrice] + numbers[at + TRADE.exitPrice];
     of.totalNotional += numbers[at + TRADE.quantity] * prices;
   }
   return fees;
+}
+
+function addFee(fees: Fees, role: OrderRole, fee: number): void {
+  if (role === 'maker') fees.makerFees += fee;
+  else fees.takerFees += fee;
 }
 
 /** The counts of several instruments together. */
