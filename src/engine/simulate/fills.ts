@@ -19,7 +19,7 @@ import { writeTrade } from './tradeRow.ts';
  * The time by which the fee tiers price a fill at this instant. The time column is read only for a window: loading its
  * cache line costs more than a fill.
  */
-export const feeTime = (run: Run, at: Pick<Instant, 'row' | 'isAtClose'>): number =>
+export const feeTime = (run: Run, at: Pick<Instant, 'row' | 'isAtClose' | 'time'>): number =>
   run.fees.windowMs === null ? NaN : timeOf(at, run.bars, run.barMs);
 
 /** An order that was sized to use all funds must not be rejected because its cost rounds up. */

@@ -26,6 +26,8 @@ export interface Instant {
    */
   readonly from: number;
   readonly decision: Decision;
+  /** When it is, ms, for a position that is closed after the last bar of its instrument; absent: in its bar. */
+  readonly time?: number;
 }
 
 /** An instant that a run writes again for each bar instead of making a new one. */
@@ -35,5 +37,8 @@ export type ReusedInstant = { -readonly [Member in keyof Instant]: Instant[Membe
 export const closedRow = ({ row, isAtClose }: Instant): number => (isAtClose ? row : row - 1);
 
 /** The time of this instant, ms; for a fill inside a bar, the time of its open. */
-export const timeOf = ({ row, isAtClose }: Pick<Instant, 'row' | 'isAtClose'>, bars: Bars, barMs: number): number =>
-  bars.time[row] + (isAtClose ? barMs : 0);
+export const timeOf = (
+  { row, isAtClose, time }: Pick<Instant, 'row' | 'isAtClose' | 'time'>,
+  bars: Bars,
+  barMs: number,
+): number => time ?? bars.time[row] + (isAtClose ? barMs : 0);

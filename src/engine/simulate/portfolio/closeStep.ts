@@ -47,22 +47,26 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
 /** Closes at its last close what a member holds whose data ends early. */
 function closeEnded(portfolio: Portfolio): void {
   const ended = portfolio.present.filter((member) => member.endsEarly && isLastRow(member));
-  if (ended.length > 0) closeAll(portfolio, ended);
+  if (ended.length > 0) closeAll(portfolio, ended, null);
 }
 
 /** Closes at their last closes what all members still hold (semantics §2.7). */
 function closeAtEnd(portfolio: Portfolio): void {
+  const { axis, end } = portfolio.input;
   for (const member of portfolio.active) if (member.open > 0) member.row = member.run.end - 1;
-  closeAll(portfolio, portfolio.active);
+  closeAll(portfolio, portfolio.active, axis.time[end - 1]);
   for (const { run } of portfolio.active) expireAll(run);
 }
 
-function closeAll(portfolio: Portfolio, members: readonly Member[]): void {
+/** @param opened when the bar opened at whose close they are closed; null: it is their own */
+function closeAll(portfolio: Portfolio, members: readonly Member[], opened: number | null): void {
   const role = portfolio.config.execution.exitOrderRole;
   for (const { member, position } of oldestFirst(members)) {
     const { run, row, mark } = member;
     portfolio.beginTurn(member);
-    fillExit(run, position, exitFill(run, endOfDataExit.reason, position.quantity, mark, role), atClose(run, row));
+    const own = atClose(run, row);
+    const at = opened === null || opened === run.bars.time[row] ? own : { ...own, time: opened + run.barMs };
+    fillExit(run, position, exitFill(run, endOfDataExit.reason, position.quantity, mark, role), at);
     portfolio.endTurn(member);
   }
 }

@@ -14,14 +14,11 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
   for (const member of present) member.mark = member.run.bars.open[member.row];
   if (config.fundingRate !== 0) for (const { run, row } of present) payFunding(run, row);
   for (const member of present) {
-    if (member.open === 0) {
-      // What a linked exit was for has closed before.
-      member.linkedExits.count = 0;
-      continue;
-    }
+    if (member.open === 0) continue;
     portfolio.beginTurn(member);
-    if (member.isLiquidated) liquidateMember(member, true);
+    // Exits that were ordered before the liquidation keep their reason.
     fillExits(member);
+    if (member.isLiquidated) liquidateMember(member, true);
     portfolio.endTurn(member);
   }
   const isWaiting = portfolio.rebalances !== null && fillReductions(portfolio, instant, false);

@@ -142,7 +142,11 @@ export class Portfolio {
     member.quantity = side * quantity;
     member.cost = side * notional;
     member.margin = notional / input.config.leverage;
-    if (positions.length === 0) member.isLiquidated = false;
+    if (positions.length === 0) {
+      member.isLiquidated = false;
+      // Orders keep their position, which is used again.
+      member.linkedExits.count = 0;
+    }
     if (this.openCount === 0 && !(ledger.balance > 0)) ledger.isOver = true;
     noteClosings(member, trades, first, this.closedLinks);
     return true;
