@@ -151,7 +151,7 @@ function countLost(portfolio: Portfolio, taken: readonly Unit[], lost: readonly 
   portfolio.mostLostAtOnce = Math.max(portfolio.mostLostAtOnce, orders);
   for (const { rank } of taken)
     if (!(portfolio.smallestTaken <= rank) && !Number.isNaN(rank)) portfolio.smallestTaken = rank;
-  const isUnranked = ({ legs }: Unit) => legs.some(({ member, rule }) => member.run.entries[rule].rank === undefined);
+  const isUnranked = ({ legs }: Unit) => legs.every(({ member, rule }) => member.run.entries[rule].rank === undefined);
   if (taken.some(isUnranked) && lost.some(isUnranked)) portfolio.isUnranked = true;
 }
 
