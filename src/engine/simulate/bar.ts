@@ -78,6 +78,12 @@ export function passPendingOrders(run: Run, row: number): void {
 
 /** @param isQuiet what `passLevels` returned */
 export function playAfterOpen(run: Run, row: number, isQuiet: boolean): void {
-  if (isQuiet) recordAll(run.positions, barRange(run, row));
-  else playInsideTogether(run, barRange(run, row));
+  if (!isQuiet) playInsideTogether(run, barRange(run, row));
+  else if (run.positions.length > 1) recordAll(run.positions, barRange(run, row));
+  else {
+    const [position] = run.positions;
+    const { high, low } = run.bars;
+    if (position.side > 0) recordExtremes(position, high[row], low[row]);
+    else recordExtremes(position, -low[row], -high[row]);
+  }
 }

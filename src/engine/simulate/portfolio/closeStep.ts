@@ -46,8 +46,9 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
 
 /** Closes at its last close what a member holds whose data ends early. */
 function closeEnded(portfolio: Portfolio): void {
-  const ended = portfolio.present.filter((member) => member.endsEarly && isLastRow(member));
-  if (ended.length > 0) closeAll(portfolio, ended, null);
+  const { present } = portfolio;
+  const hasEnded = (member: Member): boolean => member.endsEarly && isLastRow(member);
+  if (present.some(hasEnded)) closeAll(portfolio, present.filter(hasEnded), null);
 }
 
 /** Closes at their last closes what all members still hold (semantics §2.7). */
@@ -86,21 +87,23 @@ function findReaders(portfolio: Portfolio, instant: number): void {
   let next = 0;
   for (let at = calendar.firsts[instant]; at < calendar.firsts[instant + 1]; at++) {
     const member = members[calendar.members[at]];
+    member.signalInstant = instant;
     if (member.isActive) continue;
-    while (next < present.length && present[next].index < member.index) addPresent(readers, present[next++]);
+    while (next < present.length && present[next].index < member.index) addPresent(readers, present[next++], instant);
     member.row = calendar.rows[at];
     member.mark = member.run.bars.close[member.row];
     readers.push(member);
   }
-  while (next < present.length) addPresent(readers, present[next++]);
+  while (next < present.length) addPresent(readers, present[next++], instant);
 }
 
-function addPresent(readers: Member[], member: Member): void {
+function addPresent(readers: Member[], member: Member, instant: number): void {
   const { run, row } = member;
   // A position that is leaving takes no slot of its instrument: every entry counts.
   const isLeaving = member.linkedExits.count > 0 || member.isLiquidated;
   if (isLastRow(member) || isLeaving || isRead(run, row)) readers.push(member);
-  else if (run.positions.length >= run.input.maxConcurrentPositions) countSkippedSignals(run, row, row + 1);
+  else if (member.signalInstant === instant && run.positions.length >= run.input.maxConcurrentPositions)
+    countSkippedSignals(run, row, row + 1);
 }
 
 /** Orders the exits of a close. Returns the entry rule that makes its one entry order; -1: none. */

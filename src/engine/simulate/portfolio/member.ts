@@ -32,6 +32,8 @@ export interface Member {
   readonly endsEarly: boolean;
   /** While it is active: the row that it plays next, or is playing. */
   row: number;
+  /** The last instant at which one of its entry rules signaled. */
+  signalInstant: number;
   /** Something is open, due or pending. */
   isActive: boolean;
 
@@ -71,6 +73,7 @@ export const newMember = (
 ): Member => ({
   ...fixed,
   row: 0,
+  signalInstant: -1,
   isActive: false,
   open: 0,
   quantity: 0,

@@ -33,6 +33,11 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
   for (const member of present) {
     const { run, row } = member;
     if (member.open === 0 && run.pendingCount === 0) continue;
+    if (ledger.isShared && !run.hasLevels && run.pendingCount === 0) {
+      // Neither a level of its own nor a liquidation price: no bar touches anything.
+      member.isQuiet = true;
+      continue;
+    }
     // Alone, its liquidation price is that of the account.
     if (ledger.isShared) portfolio.beginTurn(member);
     else portfolio.takeTurn(member);

@@ -74,7 +74,8 @@ function playInstant(portfolio: Portfolio, instant: number): number {
   if (playInsides(portfolio) || isHeld) setBits(inPosition, instant - input.start, instant - input.start + 1);
   playCloses(portfolio, instant);
   mark(portfolio, instant - input.start);
-  for (const member of active.slice()) {
+  for (let at = active.length - 1; at >= 0; at--) {
+    const member = active[at];
     if (hasBar(member.instants, member.row, member.run.end, instant)) member.row++;
     if (member.holdingOrder === null && isIdle(member.run)) portfolio.deactivate(member);
   }
