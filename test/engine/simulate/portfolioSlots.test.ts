@@ -265,6 +265,27 @@ describe('linked instruments', () => {
     ]);
   });
 
+  it('are not closed by the exit of a position that has closed before it could fill', () => {
+    const still: Ohlc = [100, 100, 100, 100];
+    const falls = barsAt('A', { 0: still, 1: still, 2: [100, 100, 90, 95], 3: still, 4: still, 5: still });
+    const result = pair(
+      {
+        bars: falls,
+        entries: [entryAt(falls, [0, 4])],
+        risk: { ...NO_RISK, stopLoss: { mode: 'percent', value: 5 } },
+      },
+      { bars: b, entries: [entryAt(b, [0, 4], { side: -1 })], exits: [exitAt(b, [2])] },
+      { config: configOf({ execution: { orderTiming: 'bar_close' } }) },
+    );
+    // The stop of A orders the exit of B for hour 3, and a rule of B closes it at the close of hour 2.
+    expect(summaryOf(result)).toEqual([
+      [0, 0, 100, 2, 95, 'stop_loss'],
+      [1, 0, 100, 2, 100, 'signal'],
+      [0, 4, 100, 5, 100, 'end_of_data'],
+      [1, 4, 100, 5, 100, 'end_of_data'],
+    ]);
+  });
+
   it('turn together', () => {
     const turn = (bars: Bars, side: 1 | -1) => [
       entryAt(bars, [0], { side }),
