@@ -14,6 +14,9 @@ import { addToHolding } from './holdings.ts';
 import { isLastRow, type HoldingOrder, type Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
 
+/** A difference below this part of what is held is a rounding error, not an order. */
+const NOTHING = 1e-12;
+
 /** Fills the reductions that have a bar. Returns whether one of them still waits for a bar. */
 export function fillReductions(portfolio: Portfolio, instant: number, isAtClose: boolean): boolean {
   let isWaiting = false;
@@ -44,11 +47,12 @@ export function fillAdditions(portfolio: Portfolio, instant: number, isAtClose: 
     const { run, mark } = member;
     const price = hasBar ? run.slippedPrice(mark, side, closedRow(instantOf(member, isAtClose))) : mark;
     const held = member.open === 0 ? 0 : run.positions[0].quantity;
-    const quantity = Math.max(0, Math.abs(member.holdingOrder!.value) / price - held);
-    return { member, hasBar, price, quantity };
+    const missing = Math.abs(member.holdingOrder!.value) / price - held;
+    return { member, hasBar, price, quantity: missing > NOTHING * held ? missing : 0 };
   });
   let cost = 0;
-  for (const { price, quantity } of additions) cost += costOf({ price, quantity, feeRate: rate }, config.leverage);
+  const inSymbolOrder = additions.toSorted((a, b) => a.member.symbolRank - b.member.symbolRank);
+  for (const { price, quantity } of inSymbolOrder) cost += costOf({ price, quantity, feeRate: rate }, config.leverage);
   const factor = isCovered(cost, funds) ? 1 : Math.max(0, funds) / cost;
   for (const { member, hasBar, price, quantity } of additions) {
     if (hasBar) add(portfolio, member, price, quantity * factor, rate, instantOf(member, isAtClose));
@@ -91,7 +95,7 @@ const sideOf = ({ value }: HoldingOrder): 1 | -1 => (value < 0 ? -1 : 1);
 function isReduction({ run, mark }: Member, order: HoldingOrder): boolean {
   const position: Position | undefined = run.positions[0];
   if (position === undefined) return false;
-  return position.side !== sideOf(order) || Math.abs(order.value) < position.quantity * mark;
+  return position.side !== sideOf(order) || Math.abs(order.value) < position.quantity * mark * (1 - NOTHING);
 }
 
 function reduce(portfolio: Portfolio, member: Member, order: HoldingOrder, at: Instant): void {
@@ -120,8 +124,8 @@ function add(portfolio: Portfolio, member: Member, price: number, wanted: number
   const entry = entryOf(order);
   const quantity = floorToStep(wanted, qtyStep);
   member.holdingOrder = null;
-  // Nothing is left to add.
-  if (!(wanted > 0) && member.open > 0) return;
+  // What is held is as near to what is wanted as the step allows.
+  if (!(quantity > 0) && member.open > 0) return;
   if (order.levels === null) return rejectEntry(run, entry, 'LEVEL_MISSING');
   if (!(quantity > 0)) return rejectEntry(run, entry, 'ZERO_QTY');
   if (quantity * price < minNotional) return rejectEntry(run, entry, 'MIN_NOTIONAL');

@@ -59,7 +59,7 @@ interface Shares {
 export function targetWeights(form: AllocationForm, candidates: readonly Candidate[], gross: number): Float64Array {
   const targets = new Float64Array(candidates.length);
   const legs = chooseLegs(form, candidates);
-  const shares = legs.map((leg) => shareOut(form, leg, legs, candidates, gross));
+  const shares = legs.map((leg) => shareOut(form, leg, legs, candidates, Math.max(0, gross)));
   const fallback = candidates.findIndex(({ symbol }) => symbol === form.fallback);
   const kept = fallback >= 0 && !candidates[fallback].isPresent ? candidates[fallback].weight : null;
   const vacant = fallback < 0 || kept !== null ? 0 : sum(shares.map((share) => share.vacant));
