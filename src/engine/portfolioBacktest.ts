@@ -89,6 +89,7 @@ export function preparePortfolio(
       maxConcurrentPositions: strategy.maxConcurrentPositions,
       entries: boundRules.entries,
       exits: boundRules.exits,
+      allocation: boundRules.allocation,
       risk: boundRules.risk,
       slippageAtr: boundRules.slippageAtr,
       control,

@@ -11,7 +11,7 @@ interface TradeContext {
   readonly time: Float64Array;
   /** First row of the range: bars are counted from it. */
   readonly firstRow: number;
-  readonly boundRules: Pick<BoundRules, 'entries' | 'exits' | 'targetPaths'>;
+  readonly boundRules: Pick<BoundRules, 'entries' | 'exits' | 'allocation' | 'targetPaths'>;
   /** Absent in runs of one instrument. */
   readonly symbol?: string;
 }
@@ -201,7 +201,7 @@ class TradeKinds {
       exitMethod: method,
       exitResolution: resolution,
       exitPolicy: policy,
-      entryRule: boundRules.entries[numbers[at + TRADE.entryRule]].id,
+      entryRule: (boundRules.allocation ?? boundRules.entries[numbers[at + TRADE.entryRule]]).id,
       exitRule: exitRule < 0 ? null : (rules[exitRule] ?? null),
       ...(symbol !== undefined && { symbol }),
     });
