@@ -111,6 +111,12 @@ function played(rows: readonly number[], weightsAt: (row: number) => Amounts, ba
   return equity;
 }
 
+/** The same at the last bar of a month, which the calendar knows. */
+const lastRows = (): number[] =>
+  Array.from({ length: DAYS - 1 }, (_, row) => row).filter(
+    (row) => new Date(START + row * DAY_MS).getUTCMonth() !== new Date(START + (row + 1) * DAY_MS).getUTCMonth(),
+  );
+
 /** Equity from the end of the warm-up on, to compare. */
 function expectEquity({ report }: CompletedRun, expected: readonly number[]): void {
   const { equity } = report.portfolio!.simulation;
@@ -199,7 +205,16 @@ describe('60/40 with a band', () => {
     expect(months.size).toBeLessThan(rebalanceRows(0).length - 1);
   });
 
-  it('is refused on one instrument, and with a symbol that is not in the list', () => {
+  it('rebalances at the last bar of every month by a schedule', () => {
+    const { allocation } = SIXTY_FORTY.strategy;
+    const scheduled = astOf({ allocation: { ...allocation, when: { kind: 'schedule', every: 'month', on: 'last' } } });
+    expectEquity(
+      run(scheduled),
+      played(lastRows(), () => ({ SPY: 0.6, BND: 0.4 }), 0.05),
+    );
+  });
+
+  it('is refused with a symbol that is not in the list', () => {
     const refused = (config: object): Json => {
       const task = { id: 'x', strategyAst: SIXTY_FORTY as StrategyAst, settings: {}, strategyHash: '' };
       const full = { timeframe: '1d' as const, initialBalance: 1, ...config };

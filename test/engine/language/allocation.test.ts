@@ -54,6 +54,37 @@ describe('the language of allocations', () => {
     ).toEqual([]);
   });
 
+  it('can say the rotations that portfolios are for', () => {
+    const monthEnd = { kind: 'schedule', every: 'month', on: 'last' };
+    const change = { kind: 'percent_change', bars: 1, source: market() };
+    const dualMomentum = { when: monthEnd, long: { by: roc(252), top: 1, require: compare(roc(252), 'gt', 0) } };
+    const inverseVolatility = {
+      when: monthEnd,
+      long: {},
+      weights: { mode: 'inverse', by: { kind: 'rolling', op: 'std', period: 63, source: change }, maxPercent: 40 },
+    };
+    for (const rotation of [dualMomentum, { ...dualMomentum, fallback: 'BND' }, inverseVolatility])
+      expect(issuesOf(allocated(rotation))).toEqual([]);
+    const math = (op: string, ...args: Json[]): Json => ({ kind: 'math', op, args });
+    const log = (more: object = {}): Json => math('log', market('close', more));
+    const ofPair = math('sub', math('mul', constant(2), log()), log({ instrument: { symbol: 'A' } }));
+    // +z on A and -z on B.
+    const spread = math('sub', ofPair, log({ instrument: { symbol: 'B' } }));
+    const z = { kind: 'rolling', op: 'zscore', period: 60, source: spread };
+    const action = (side: string) => ({ side, sizing: { mode: 'equal_slots' } });
+    const pair = astOf({
+      entry: [
+        { kind: 'entry', trigger: compare(z, 'lt', -2), action: action('long') },
+        { kind: 'entry', trigger: compare(z, 'gt', 2), action: action('short') },
+      ],
+      exits: [
+        { kind: 'exit', when: compare(z, 'gt', 0), appliesTo: 'long' },
+        { kind: 'exit', when: compare(z, 'lt', 0), appliesTo: 'short' },
+      ],
+    });
+    expect(issuesOf(pair)).toEqual([]);
+  });
+
   it('writes out every default in the canonical form, which is its own', () => {
     const canonical = canonicalize(momentum);
     expect(canonical.strategy).toMatchObject({
