@@ -54,7 +54,7 @@ describe('the check of references', () => {
     ['// Levels (semantics §2.99).', 'has no heading 2.99'],
     ['// Slots (semantics §2.2, §9.1).', 'has no heading 9.1'],
     ['// Chapters: semantics §2 to §9.', 'has no heading 9'],
-    ['/** docs/semantics.md §8 rules it. */', 'has no heading 8'],
+    ['/** docs/semantics.md §10 rules it. */', 'has no heading 10'],
     ['// Errors (spec §7).', 'not in docs/'],
     ['// The result (design §5).', 'not in docs/'],
     ['// Levels (§2.5).', 'does not say which document'],
