@@ -37,6 +37,14 @@ const OUTSIDE = 'Use {"kind": "not", "item": {"kind": "between", "value": …, "
 const NONE = 'Use {"kind": "not", "item": {"kind": "any", "items": [ … ]}}.';
 const WEEKDAYS = 'Use {"kind": "time_window", "weekdays": ["mon", "fri"]}.';
 const DATES = 'Use {"kind": "time_window", "dates": {"from": "2020-01-01", "to": "2020-12-31"}}.';
+const SCHEDULE =
+  'Use {"kind": "schedule", "every": "month", "on": "last"}: the first, last or k-th trading day of every day, week, ' +
+  'month, quarter or year, or {"kind": "schedule", "everyBars": 21}.';
+const TOP_OF_MARKET =
+  'In a portfolio, write entry.rank: of more signals than free slots, the largest get in. Or rotate: ' +
+  'strategy.allocation holds the largest of `by`.';
+const AMONG_INSTRUMENTS =
+  'Use {"kind": "cross_section", "op": "rank", "source": …} for the place of an instrument among all of a portfolio.';
 const BREAKOUT =
   'Compare the close with the highest high of the bars before: {"kind": "rolling", "op": "max", "period": 20, ' +
   '"offset": 1, "source": {"kind": "market", "field": "high"}}.';
@@ -65,11 +73,18 @@ const CONDITIONS: HintTable = {
   'Use kind "any" of two: kind "all" of the first and `not` the second, and the reverse.': 'xor',
   [WEEKDAYS]: 'dayofweek weekday weekdays daysofweek',
   [DATES]: 'daterange dates datebetween',
+  [SCHEDULE]:
+    'rebalance schedulefunction calendar cron monthly weekly quarterly yearly monthend monthstart endofmonth ' +
+    'startofmonth ismonthend ismonthstart newmonth newweek turnofmonth turnofthemonth firstdayofmonth ' +
+    'lastdayofmonth firstdayofthemonth lastdayofthemonth firsttradingday lasttradingday firsttradingdayofmonth ' +
+    'lasttradingdayofmonth firsttradingdayofthemonth lasttradingdayofthemonth everynbars everybars',
+  [TOP_OF_MARKET]: 'rank topn top rotation',
   [BREAKOUT]: 'breakout channelbreakout newhigh',
   [ALWAYS_TRUE]: 'true always alwaystrue buyandhold everybar',
   [`${FORMULA} the condition as nodes, such as {"kind": "compare", "op": "gt", "left": …, "right": …}.`]: FORMULAS,
 };
 const VALUES: HintTable = {
+  [AMONG_INSTRUMENTS]: 'csrank crosssectionalrank universerank breadth',
   [CHANGE]: 'change diff delta difference',
   [PERCENT_CHANGE]: 'pctchange returns return pctreturn',
   [AHEAD]: 'lead next future lookahead forward tomorrow',

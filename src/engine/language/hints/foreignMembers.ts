@@ -6,6 +6,21 @@ const IN_CONFIG = 'Remove it, and set it in the config of the backtest.';
 const RANGE = 'Remove it, and set `range` in the config of the backtest: {"start": "2020-01-01", "end": "2024-12-31"}.';
 const INSTRUMENTS =
   'Remove it, and list the instruments in the config of the backtest: "instruments": [{"symbol": "SPX"}, …].';
+const INSTRUMENT_WORDS = 'universe symbols pairs tickers whitelist pair_whitelist';
+const ALLOCATION =
+  'Remove it, and write strategy.allocation: {"kind": "allocation", "when": {"kind": "schedule", "every": "month", ' +
+  '"on": "last"}, "long": {"by": …, "top": 3}} holds the three largest of a portfolio.';
+const ALLOCATION_WORDS =
+  'rebalance rebalancing rebalance_frequency rebalanceFrequency rotation top_n topN weights weighting target_weights';
+const RANK =
+  'Write it in the entry as rank, a value expression: in a portfolio with more signals than free slots, the largest ' +
+  'get in.';
+const HANDLERS =
+  'Remove it: a strategy is data, read at every close. Write conditions in entry and exits, or an allocation with ' +
+  '"when": {"kind": "schedule", …}.';
+const TARGETS =
+  'Remove it. For one instrument, write sizing: {"mode": "percent_equity", "value": 10}. To hold targets of several, ' +
+  'write strategy.allocation, with weights.';
 const POSITIONS = 'Remove it, and set maxConcurrentPositions in the settings, beside strategyAst.';
 const TRAILING =
   'Remove it, and write risk.trailingStop: {"distancePercent": 2, "activateAfterPercent": 3} for 2 % after 3 %.';
@@ -26,7 +41,11 @@ const ORDER = 'Write it in action.order: {"type": "limit", "price": …, "expire
 const MEMBERS: HintTable = {
   [IN_CONFIG]: 'leverage commission fees slippage initialBalance initial_capital cash capital',
   [RANGE]: 'startDate endDate start_date end_date fromdate todate timerange dateRange',
-  [INSTRUMENTS]: 'universe symbols pairs tickers whitelist pair_whitelist',
+  [INSTRUMENTS]: INSTRUMENT_WORDS,
+  [ALLOCATION]: ALLOCATION_WORDS,
+  [RANK]: 'rank ranking rank_by rankBy score',
+  [HANDLERS]: 'handle_data handleData initialize on_data onData on_bar onBar schedule_function',
+  [TARGETS]: 'order_target_percent orderTargetPercent order_target_value order_target set_holdings SetHoldings',
   [POSITIONS]: 'pyramiding max_open_trades maxEntries max_entries maxPositions',
   [TRAILING]:
     'trailing_stop_positive trailing_stop_positive_offset trailing_only_offset_is_reached trail_percent ' +
@@ -45,7 +64,8 @@ const IN_SETTINGS = 'Remove it, and set it in the settings of the strategy.';
 const LIST = 'Write it as a list of objects: "instruments": [{"symbol": "SPX"}, {"symbol": "NASDAQ"}].';
 const MEMBERS_OF_CONFIGS: HintTable = {
   [IN_SETTINGS]: 'maxConcurrentPositions warmupPeriod',
-  [LIST]: 'universe symbols pairs tickers whitelist pair_whitelist',
+  [LIST]: INSTRUMENT_WORDS,
+  [ALLOCATION]: ALLOCATION_WORDS,
   'Write it in portfolio: {"slots": 10} bounds the positions of the account.': 'slots',
 };
 

@@ -132,6 +132,10 @@ const MEMBERS: HintTable = {
   entry: 'entries',
   default: 'value defval',
   values: 'options choices',
+  // Of portfolios.
+  rank: 'ranking rank_by rankBy score priority',
+  top: 'top_n topN',
+  bottom: 'bottom_n bottomN',
   // Of settings.
   maxConcurrentPositions: 'max_open_trades maxOpenTrades max_open_positions maxPositions',
   warmupPeriod: 'startup_candle_count startupCandleCount warmup warmupBars',
