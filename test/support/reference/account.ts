@@ -20,6 +20,8 @@ export interface Holding {
 export interface Instant {
   readonly row: number;
   readonly isAtClose: boolean;
+  /** Where the fill happens later than that bar: at the end of a portfolio run whose last bars others have. */
+  readonly time?: number;
 }
 
 export interface AccountInput {
@@ -30,14 +32,27 @@ export interface AccountInput {
   readonly atr: (period: number, row: number) => number;
 }
 
-export class Account {
+/** Money and what was traded with it: of one instrument, or of all instruments of a portfolio. */
+export interface Purse {
   balance: number;
-  readonly #input: AccountInput;
-  readonly #fills: { readonly time: number; readonly notional: number }[] = [];
+  readonly fills: { readonly time: number; readonly notional: number }[];
+}
 
-  constructor(input: AccountInput) {
+export class Account {
+  readonly purse: Purse;
+  readonly #input: AccountInput;
+
+  constructor(input: AccountInput, purse: Purse = { balance: input.config.initialBalance, fills: [] }) {
     this.#input = input;
-    this.balance = input.config.initialBalance;
+    this.purse = purse;
+  }
+
+  get balance(): number {
+    return this.purse.balance;
+  }
+
+  set balance(balance: number) {
+    this.purse.balance = balance;
   }
 
   equity(holdings: readonly Holding[], price: number): number {
@@ -62,7 +77,7 @@ export class Account {
     const { execution } = this.#input.config;
     const { tiers, window } = execution.feeModel;
     const since = window === undefined ? -Infinity : this.#timeOf(instant) - window.days * DAY_MS;
-    const traded = this.#fills.filter(({ time }) => time > since).reduce((sum, { notional }) => sum + notional, 0);
+    const traded = this.purse.fills.filter(({ time }) => time > since).reduce((sum, { notional }) => sum + notional, 0);
     const tier = tiers.findLast(({ minCumulativeNotional }) => minCumulativeNotional <= traded)!;
     const kind = { entry: execution.entryOrderRole, exit: execution.exitOrderRole, risk: execution.riskOrderRole }[
       role
@@ -74,12 +89,13 @@ export class Account {
   pay(role: Role, notional: number, instant: Instant): number {
     const fee = notional * this.rate(role, instant);
     this.balance -= fee;
-    this.#fills.push({ time: this.#timeOf(instant), notional });
+    this.purse.fills.push({ time: this.#timeOf(instant), notional });
     return fee;
   }
 
-  #timeOf({ row, isAtClose }: Instant): number {
+  #timeOf({ row, isAtClose, time }: Instant): number {
     const { bars } = this.#input;
+    if (time !== undefined) return time;
     return bars.time[row] + (isAtClose ? TIMEFRAME_MS[bars.timeframe] : 0);
   }
 

@@ -1,5 +1,5 @@
 // One bar up to its close: funding, the orders due, what the open has passed, and the inside (semantics §2.1, §3.7).
-import type { Book, Decision, Position } from './book.ts';
+import type { Book, Decision, DueExit, Position } from './book.ts';
 import { adverseLevel, copyLevels, hasMovingStop, isUndecided, openTargets, type PriceRange } from './levels.ts';
 import { fillOrder, pendingOf } from './pendingEntries.ts';
 import { adopt, hasFilled, hold, settleOpen, settlePassed, settleTogether, touches, type Decided } from './settle.ts';
@@ -12,6 +12,12 @@ export function playBar(book: Book, row: number): void {
   fillDue(book, bar.open, row, false);
   settleOpen(book, bar);
   settlePassedOrders(book, bar);
+  playInsideBar(book, row);
+}
+
+/** What the inside of the bar does, after its open. */
+export function playInsideBar(book: Book, row: number): void {
+  const bar = sliceOf(book.input.bars, row, row, null);
   const isReached = pendingOf(book, bar, 'inside').length > 0;
   const isOpened = isReached || isUndecidedBar(book, bar);
   if (isOpened && childrenOf(book, row).length > 0) walk(book, bar, isReached);
@@ -23,20 +29,25 @@ export function fillDue(book: Book, price: number, row: number, isAtClose: boole
   const { dueExits, dueEntry } = book;
   book.dueExits = [];
   book.dueEntry = null;
-  for (const { position, quantity, reason, rule } of dueExits)
+  fillExits(book, dueExits, price, row, isAtClose);
+  if (dueEntry !== null) book.enter(dueEntry, price, { row, isAtClose });
+}
+
+/** Market exits, in the order in which they were made. */
+export function fillExits(book: Book, exits: readonly DueExit[], price: number, row: number, isAtClose: boolean): void {
+  for (const { position, quantity, reason, rule } of exits)
     if (position.quantity > 0)
       book.exit(position, {
         quantity,
         price,
         isSlipped: true,
-        role: 'exit',
+        role: reason === 'liquidation' ? 'risk' : 'exit',
         reason,
         rule,
         decision: directOf(book),
         instant: { row, isAtClose },
         held: isAtClose ? [] : [price],
       });
-  if (dueEntry !== null) book.enter(dueEntry, price, { row, isAtClose });
 }
 
 export const directOf = (book: Book): Decision => ({
@@ -47,7 +58,7 @@ export const directOf = (book: Book): Decision => ({
 });
 
 /** Pending orders that the open has passed, as listed. */
-function settlePassedOrders(book: Book, slice: Slice): void {
+export function settlePassedOrders(book: Book, slice: Slice): void {
   for (const order of pendingOf(book, slice, 'open')) {
     const position = fillOrder(book, order, slice.open, slice, new Set(book.positions));
     if (position === null) continue;

@@ -3,13 +3,16 @@ import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/bars
 import type { AmbiguityFallback, ResolvedConfig } from '../../../src/engine/config.ts';
 import type { RunnableStrategy } from '../../../src/engine/language/grammar/ast.ts';
 import type { RejectionReason } from '../../../src/engine/simulate/simulation.ts';
-import type { ExitReason } from '../../../src/engine/definitions/exitReasons/exitReasons.ts';
+import type { ExitReason as EngineReason } from '../../../src/engine/definitions/exitReasons/exitReasons.ts';
 import type { ExitMethod } from '../../../src/engine/simulate/instant.ts';
-import { Account, type Instant, type Role } from './account.ts';
+import { Account, type Instant, type Purse, type Role } from './account.ts';
 import type { LevelFill } from './inside.ts';
 import type { Levels, Side } from './levels.ts';
 import { targetsOf, type SignalLevels } from './signalLevels.ts';
 import { orderQuantity } from './sizing.ts';
+
+/** The reasons of portfolios included. */
+export type ExitReason = EngineReason | 'linked' | 'rebalance' | 'dropped';
 
 export interface Position extends Levels {
   readonly id: number;
@@ -52,6 +55,8 @@ export interface DueExit {
   readonly quantity: number;
   readonly reason: ExitReason;
   readonly rule: number | null;
+  /** A close that something on another instrument ordered: it fills at the first open after that instant. */
+  readonly after?: number;
 }
 
 /** What decided a fill (semantics §3.6). */
@@ -128,6 +133,23 @@ export interface ExitFill {
   readonly held: readonly number[] | null;
 }
 
+/** What a fill of an entry would be. */
+export interface Quote {
+  readonly price: number;
+  readonly quantity: number;
+  /** Margin and fee. */
+  readonly cost: number;
+  readonly stop: number;
+  /** Why it is rejected, funds apart; null: it is not. */
+  readonly reason: RejectionReason | null;
+}
+
+export interface Funds {
+  /** Marked at the price of the fill before slippage. */
+  readonly equity: number;
+  readonly freeCash: number;
+}
+
 export class Book {
   readonly input: BookInput;
   readonly account: Account;
@@ -150,9 +172,40 @@ export class Book {
   row = 0;
   #nextId = 1;
 
-  constructor(input: BookInput) {
+  constructor(input: BookInput, purse?: Purse) {
     this.input = input;
-    this.account = new Account(input);
+    this.account = new Account(input, purse);
+  }
+
+  /** Positions are numbered in the order of their entry fills. */
+  nextId(): number {
+    return this.#nextId++;
+  }
+
+  /** What an entry at the market's price `raw` has to spend. */
+  funds(raw: number, _instant: Instant): Funds {
+    const { account, positions } = this;
+    return { equity: account.equity(positions, raw), freeCash: account.freeCash(positions) };
+  }
+
+  /** Of a portfolio, quantity by equal slots; NaN: the account has none. */
+  slots(): number {
+    return this.input.config.portfolio?.slots ?? NaN;
+  }
+
+  /** Whether the account has a slot for one more position, besides the slots of this instrument. */
+  hasAccountSlot(_taken: ReadonlySet<Position>): boolean {
+    return true;
+  }
+
+  /** An order finds no slot of the account when its price is reached. */
+  loseSlot(order: EntryOrder): void {
+    this.note(order, 'cancelled');
+  }
+
+  /** Something about to fill may end the orders that were made with it. */
+  isCancelledByLink(_order: EntryOrder): boolean {
+    return false;
   }
 
   /** The liquidation price as a position of that side sees it. */
@@ -190,10 +243,10 @@ export class Book {
     this.orders.push({ rule, row, status, reason: null, filledRow: null, fillPrice: null, quantity: null, ...more });
   }
 
-  /** Fills an entry at the market's price `raw`; null when it is rejected. */
-  enter(order: EntryOrder, raw: number, instant: Instant): Position | null {
+  /** What an entry at the market's price `raw` would fill. */
+  quote(order: EntryOrder, raw: number, instant: Instant, { equity, freeCash }: Funds): Quote {
     const { strategy, config, instrument, bars, atr } = this.input;
-    const { account, positions } = this;
+    const { account } = this;
     const { sizing } = strategy.entries[order.rule].action;
     const side = this.sideOf(order);
     const price = order.type === 'limit' ? raw : account.slipped(raw, side, instant);
@@ -203,35 +256,53 @@ export class Book {
         ? atr(sizing.atrPeriod ?? 14, order.signalRow) / bars.close[order.signalRow]
         : NaN;
     const entryRate = account.rate('entry', instant);
-    const freeCash = account.freeCash(positions);
     const quantity = orderQuantity({
       sizing,
       price,
       stopPrice: account.slipped(stop, side === 1 ? -1 : 1, instant),
       entryRate,
       riskRate: account.rate('risk', instant),
-      equity: account.equity(positions, raw),
+      equity,
       freeCash,
       leverage: config.leverage,
       volatility,
+      slots: this.slots(),
       bars,
       instrument,
-      slots: config.portfolio?.slots ?? NaN,
     });
     const notional = quantity * price;
     const cost = notional / config.leverage + notional * entryRate;
-    const reject = (reason: RejectionReason): null => {
-      this.note(order, 'rejected', { reason });
-      return null;
-    };
-    if (Number.isNaN(quantity)) return reject('LEVEL_MISSING');
-    if (quantity <= 0) return reject('ZERO_QTY');
-    if (notional < instrument.minNotional) return reject('MIN_NOTIONAL');
-    if (!(cost <= freeCash + 1e-9 * Math.abs(freeCash))) return reject('INSUFFICIENT_BALANCE');
+    let reason: RejectionReason | null = null;
+    if (Number.isNaN(quantity)) reason = 'LEVEL_MISSING';
+    else if (quantity <= 0) reason = 'ZERO_QTY';
+    else if (notional < instrument.minNotional) reason = 'MIN_NOTIONAL';
+    return { price, quantity, cost, stop, reason };
+  }
+
+  /** Fills an entry at the market's price `raw`; null when it is rejected. */
+  enter(order: EntryOrder, raw: number, instant: Instant): Position | null {
+    const funds = this.funds(raw, instant);
+    const quote = this.quote(order, raw, instant, funds);
+    const reason = quote.reason ?? (affords(funds.freeCash, quote.cost) ? null : 'INSUFFICIENT_BALANCE');
+    if (reason === null) return this.open(order, quote, raw, instant);
+    this.reject(order, reason);
+    return null;
+  }
+
+  reject(order: EntryOrder, reason: RejectionReason): void {
+    this.note(order, 'rejected', { reason });
+  }
+
+  /** Opens the position of an accepted entry. */
+  open(order: EntryOrder, { price, quantity, stop }: Quote, raw: number, instant: Instant): Position {
+    const { strategy } = this.input;
+    const { account, positions } = this;
+    const side = this.sideOf(order);
+    const notional = quantity * price;
     const entryFee = account.pay('entry', notional, instant);
     const initialRisk = Number.isNaN(stop) ? null : Math.abs(price - stop);
     const position: Position = {
-      id: this.#nextId++,
+      id: this.nextId(),
       rule: order.rule,
       side,
       entryRow: instant.row,
@@ -314,6 +385,11 @@ export class Book {
     this.lastFullExit = fill.instant.row;
     const pnlPct = (100 * position.realized) / (initialQuantity * entryPrice);
     this.closed.push({ row: fill.instant.row, pnl: position.realized, pnlPct });
+    this.endIfRuined();
+  }
+
+  /** Nothing held and nothing left: trading ends (semantics §4.5). */
+  endIfRuined(): void {
     if (this.positions.length === 0 && this.account.balance <= 0) this.isOver = true;
   }
 
@@ -325,6 +401,9 @@ export class Book {
     }
   }
 }
+
+/** Whether free cash covers a cost (semantics §4.1). */
+export const affords = (freeCash: number, cost: number): boolean => cost <= freeCash + 1e-9 * Math.abs(freeCash);
 
 type Risk = RunnableStrategy['risk'];
 

@@ -22,7 +22,7 @@ export function readClose(book: Book, signals: Signals, row: number): void {
 }
 
 /** A stop price with update "bar" moves only in the position's favor. */
-function updateStops(book: Book, signals: Signals, row: number): void {
+export function updateStops(book: Book, signals: Signals, row: number): void {
   const { stopLoss } = book.input.strategy.risk;
   if (stopLoss?.mode !== 'price' || stopLoss.update !== 'bar') return;
   for (const position of book.positions) {
@@ -31,7 +31,7 @@ function updateStops(book: Book, signals: Signals, row: number): void {
   }
 }
 
-type Left = Map<Position, number>;
+export type Left = Map<Position, number>;
 
 function order(
   book: Book,
@@ -46,7 +46,7 @@ function order(
 }
 
 /** By priority, then listing; each on what the ones before it leave. */
-function readExits(book: Book, signals: Signals, row: number, left: Left): void {
+export function readExits(book: Book, signals: Signals, row: number, left: Left): void {
   const { strategy, instrument } = book.input;
   const rules = strategy.exits.map((exit, rule) => ({ exit, rule }));
   for (const { exit, rule } of rules.toSorted((a, b) => a.exit.priority - b.exit.priority)) {
@@ -65,7 +65,7 @@ function readExits(book: Book, signals: Signals, row: number, left: Left): void 
   }
 }
 
-function readTimeStops(book: Book, row: number, left: Left): void {
+export function readTimeStops(book: Book, row: number, left: Left): void {
   const { timeStop } = book.input.strategy.risk;
   if (timeStop === undefined) return;
   const exitRow = book.input.config.execution.orderTiming === 'bar_close' ? row : row + 1;
@@ -77,57 +77,88 @@ function readTimeStops(book: Book, row: number, left: Left): void {
 
 /** Every true rule is counted; the first that is not blocked makes the one order of this close. */
 function readEntries(book: Book, signals: Signals, row: number, left: Left): void {
+  const found = findEntry(book, signals, row, left);
+  if (found !== null) makeEntry(book, found, left);
+}
+
+/** What the entry rules ask for at a close. */
+export interface FoundEntry {
+  /** null: everything is closed and nothing is opened. */
+  readonly order: EntryOrder | null;
+  /** A level or size that it needs is missing: it will be rejected. */
+  readonly isMissing: boolean;
+  /** Positions that are closed with it. */
+  readonly closes: readonly Position[];
+  /** The other side is open, and the order closes or reverses it. */
+  readonly isReversal: boolean;
+}
+
+/** The first rule that is true and not blocked makes the one entry order of this close; nothing is ordered yet. */
+export function findEntry(book: Book, signals: Signals, row: number, left: Left): FoundEntry | null {
   const hasOrderedExit = [...left.values()].includes(0);
   const lastExit = hasOrderedExit ? row : book.lastFullExit;
-  let isTaken = book.isOver;
+  let found: FoundEntry | null = null;
   for (const [rule, entry] of book.input.strategy.entries.entries()) {
     if (!signals.entry(rule, row)) continue;
     book.counts.entrySignals++;
-    if (isTaken) continue;
+    if (found !== null || book.isOver) continue;
     if (row - lastExit < entry.cooldownBars) book.counts.blockedCooldown++;
-    else isTaken = takeSignal(book, signals, row, rule, left);
+    else found = takeSignal(book, signals, row, rule, left);
+  }
+  return found;
+}
+
+export function makeEntry(book: Book, { order: placed, isMissing, closes }: FoundEntry, left: Left): void {
+  for (const position of closes) order(book, position, left.get(position)!, 'reverse', null, left);
+  if (placed === null) return;
+  if (isMissing) book.reject(placed, 'LEVEL_MISSING');
+  else if (placed.type === 'market') book.dueEntry = placed;
+  else {
+    const replaced = book.pending.get(placed.rule);
+    if (replaced !== undefined) book.note(replaced, 'replaced');
+    book.pending.set(placed.rule, placed);
   }
 }
 
-/** False when slots or conflict block the signal. */
-function takeSignal(book: Book, signals: Signals, row: number, rule: number, left: Left): boolean {
+/** null when slots or conflict block the signal. */
+function takeSignal(book: Book, signals: Signals, row: number, rule: number, left: Left): FoundEntry | null {
   const { maxConcurrentPositions, entries } = book.input.strategy;
   const { action, conflict } = entries[rule];
   const side: Side = action.side === 'long' ? 1 : -1;
   const isMarket = action.order.type === 'market';
   const staying = book.positions.filter((position) => left.get(position)! > 0);
   const isOpposed = staying.some((position) => position.side !== side);
-  const closeStaying = (): void => {
-    for (const position of staying) order(book, position, left.get(position)!, 'reverse', null, left);
-  };
-  if (isOpposed && isMarket && conflict === 'close') {
-    closeStaying();
-    return true;
-  }
+  if (isOpposed && isMarket && conflict === 'close')
+    return { order: null, isMissing: false, closes: staying, isReversal: true };
   const waiting = [...book.pending.keys()].filter((other) => other !== rule).length;
   const taken = (isOpposed && conflict !== 'ignore' ? 0 : staying.length) + waiting;
   if (taken >= maxConcurrentPositions) {
     if (maxConcurrentPositions === 1 && staying.length > 0) book.counts.blockedInPosition++;
     else book.counts.blockedMaxPositions++;
-    return false;
+    return null;
   }
   if (isOpposed && conflict === 'ignore') {
     book.counts.blockedInPosition++;
-    return false;
+    return null;
   }
-  if (isOpposed && isMarket) closeStaying();
-  placeEntry(book, signals, row, rule, side);
-  return true;
+  const made = entryOrder(book, signals, row, rule, side);
+  return { ...made, closes: isOpposed && isMarket ? staying : [], isReversal: isOpposed };
 }
 
-function placeEntry(book: Book, signals: Signals, row: number, rule: number, side: Side): void {
+function entryOrder(
+  book: Book,
+  signals: Signals,
+  row: number,
+  rule: number,
+  side: Side,
+): Pick<FoundEntry, 'order' | 'isMissing'> {
   const { strategy } = book.input;
   const { sizing, order: request } = strategy.entries[rule].action;
   const atr = (period: number): number => signals.atr(period, row);
   const price = (node: unknown): number => signals.price(node, row, null);
   const levels = readLevels(strategy.risk, side, { price, atr });
   const at = request.type === 'market' ? NaN : price(request.price);
-  const placed: EntryOrder = {
+  const order: EntryOrder = {
     rule,
     signalRow: row,
     type: request.type,
@@ -138,12 +169,6 @@ function placeEntry(book: Book, signals: Signals, row: number, rule: number, sid
   const isSizeMissing =
     (sizing.mode === 'volatility_target' && Number.isNaN(atr(sizing.atrPeriod ?? 14))) ||
     (sizing.mode === 'risk_percent' && isStopUpdated(strategy.risk) && Number.isNaN(levels?.stopFrom(1) ?? NaN));
-  if (levels === null || isSizeMissing || (request.type !== 'market' && Number.isNaN(at)))
-    book.note(placed, 'rejected', { reason: 'LEVEL_MISSING' });
-  else if (request.type === 'market') book.dueEntry = placed;
-  else {
-    const replaced = book.pending.get(rule);
-    if (replaced !== undefined) book.note(replaced, 'replaced');
-    book.pending.set(rule, placed);
-  }
+  const isMissing = levels === null || isSizeMissing || (request.type !== 'market' && Number.isNaN(at));
+  return { order, isMissing };
 }

@@ -75,7 +75,7 @@ function signalsDiffer(
   return null;
 }
 
-function tradesDiffer(engine: SimulationResult['trades'], reference: readonly ReferenceTrade[]): string | null {
+export function tradesDiffer(engine: SimulationResult['trades'], reference: readonly ReferenceTrade[]): string | null {
   for (const [at, expected] of reference.entries()) {
     const trade = engine[at];
     if (trade === undefined) break;
@@ -91,7 +91,7 @@ function tradesDiffer(engine: SimulationResult['trades'], reference: readonly Re
 }
 
 /** Entry orders in the order in which they were made. */
-function ordersDiffer(
+export function ordersDiffer(
   engine: readonly OrderRecord[],
   reference: readonly OrderOutcome[],
   entryIds: readonly string[],
@@ -118,7 +118,10 @@ function ordersDiffer(
   return ours.length === theirs.length ? null : `${ours.length} entry orders, reference ${theirs.length}`;
 }
 
-function countsDiffer({ counts }: SimulationResult, { counts: expected, orders }: ReferenceRun): string | null {
+export function countsDiffer(
+  { counts }: Pick<SimulationResult, 'counts'>,
+  { counts: expected, orders }: Pick<ReferenceRun, 'counts' | 'orders'>,
+): string | null {
   const withStatus = (status: string, reason?: string): number =>
     orders.filter((order) => order.status === status && (reason === undefined || order.reason === reason)).length;
   const wanted: Record<string, number> = {
@@ -145,5 +148,5 @@ function equityDiffers({ equity, finalBalance }: SimulationResult, reference: Re
     : `final balance ${finalBalance}, reference ${reference.finalBalance}`;
 }
 
-const isClose = (a: number | null, b: number | null): boolean =>
+export const isClose = (a: number | null, b: number | null): boolean =>
   a === null || b === null ? a === b : Math.abs(a - b) <= RELATIVE * Math.max(1, Math.abs(a), Math.abs(b));

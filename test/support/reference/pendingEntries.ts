@@ -34,6 +34,7 @@ export function fillOrder(
   };
   const { maxConcurrentPositions } = book.input.strategy;
   book.pending.delete(order.rule);
+  if (book.isCancelledByLink(order)) return cancel(null);
   if (book.isOver) return cancel('blockedMaxPositions');
   const opposite = [...taken].filter((position) => position.side !== side);
   if (opposite.length > 0 && conflict === 'ignore') return cancel('blockedInPosition');
@@ -44,6 +45,10 @@ export function fillOrder(
   if (opposite.length > 0 && conflict === 'close') return cancel(null);
   if (taken.size >= maxConcurrentPositions)
     return cancel(maxConcurrentPositions === 1 ? 'blockedInPosition' : 'blockedMaxPositions');
+  if (!book.hasAccountSlot(taken)) {
+    book.loseSlot(order);
+    return null;
+  }
   const position = book.enter(order, raw, { row: slice.row, isAtClose: false });
   if (position !== null) taken.add(position);
   return position;

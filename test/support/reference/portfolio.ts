@@ -1,0 +1,221 @@
+// A portfolio run as its rules tell it: every instant of the axis, every instrument, every step.
+import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
+import type { PortfolioInput } from '../../../src/engine/simulate/portfolio/portfolioSimulation.ts';
+import type { Instant } from './account.ts';
+import { directOf, fillExits, playInsideBar, settlePassedOrders } from './bar.ts';
+import type { Book, Decision, DueExit, Position } from './book.ts';
+import { readExits, readTimeStops, updateStops, type Left } from './close.ts';
+import type { Desk } from './portfolioDesk.ts';
+import { fillAllEntries, readAllEntries, type RankedOut } from './portfolioEntries.ts';
+import { House, type PortfolioTrade } from './portfolioHouse.ts';
+import { settleOpen } from './settle.ts';
+import { sliceOf } from './slice.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface ReferencePortfolio {
+  readonly trades: readonly PortfolioTrade[];
+  /** Per instant from the start of the run on. */
+  readonly equity: readonly number[];
+  readonly grossExposure: readonly number[];
+  readonly netExposure: readonly number[];
+  readonly openPositions: readonly number[];
+  readonly weights: readonly (readonly number[])[];
+  readonly finalBalance: number;
+  readonly rankedOut: RankedOut;
+  readonly contestedFunds: number;
+  readonly byInstrument: readonly {
+    readonly rankedOut: number;
+    readonly counts: Book['counts'];
+    readonly orders: Book['orders'];
+  }[];
+}
+
+export function referencePortfolio(input: PortfolioInput): ReferencePortfolio {
+  const house = new House(input);
+  const run = new PortfolioRun(house, input);
+  for (let instant = input.start; instant < input.end; instant++) run.play(instant);
+  return {
+    ...run.marks,
+    trades: house.trades,
+    finalBalance: house.purse.balance,
+    rankedOut: run.rankedOut,
+    contestedFunds: house.contestedFunds,
+    byInstrument: house.desks.map(({ rankedOut, counts, orders }) => ({ rankedOut, counts, orders })),
+  };
+}
+
+class PortfolioRun {
+  readonly marks = {
+    equity: [] as number[],
+    grossExposure: [] as number[],
+    netExposure: [] as number[],
+    openPositions: [] as number[],
+    weights: [] as number[][],
+  };
+  readonly rankedOut: RankedOut = { count: 0, largestLost: null, smallestTaken: null, isUnranked: false };
+  readonly #house: House;
+  readonly #input: PortfolioInput;
+
+  constructor(house: House, input: PortfolioInput) {
+    this.#house = house;
+    this.#input = input;
+  }
+
+  play(instant: number): void {
+    const house = this.#house;
+    house.instant = instant;
+    const present = house.desks.filter((desk) => house.hasBar(desk));
+    for (const desk of present) desk.row = house.rowOf(desk);
+    this.#playOpen(present);
+    house.beginInside();
+    for (const desk of present) playInsideBar(desk, desk.row);
+    house.endInside();
+    for (const desk of present) if (desk.isAtLastRow && this.#endsEarly(desk)) this.#closeAtEnd(desk);
+    if (!house.isOfOneInstrument) this.#liquidateBelowMaintenance();
+    this.#readCloses(present);
+    if (instant === this.#input.end - 1) this.#endRun();
+    this.#mark();
+  }
+
+  /** Steps 1 to 4. */
+  #playOpen(present: readonly Desk[]): void {
+    const house = this.#house;
+    house.phase = 'open';
+    for (const desk of present) desk.payFunding(desk.row);
+    for (const desk of present) this.#fillExits(desk, desk.input.bars.open[desk.row], false);
+    fillAllEntries(house, present, ({ desk, order }) => this.#input.axis.instants[desk.index][order.signalRow]);
+    const busy = house.desks.filter(({ positions, pending }) => positions.length + pending.size > 0);
+    house.isOfOneInstrument = busy.length <= 1;
+    if (!house.isOfOneInstrument) this.#liquidateBelowMaintenance();
+    for (const desk of present) settleOpen(desk, sliceOf(desk.input.bars, desk.row, desk.row, null));
+    for (const desk of present) settlePassedOrders(desk, sliceOf(desk.input.bars, desk.row, desk.row, null));
+  }
+
+  /** What another instrument has ordered at this very instant waits for the next open. */
+  #fillExits(desk: Desk, price: number, isAtClose: boolean): void {
+    const waits = ({ after }: DueExit): boolean => after !== undefined && (isAtClose || after === this.#house.instant);
+    const due = desk.dueExits.filter((exit) => !waits(exit));
+    desk.dueExits = desk.dueExits.filter(waits);
+    fillExits(desk, due, price, desk.row, isAtClose);
+  }
+
+  /** With several instruments the account is tested at opens and closes only. */
+  #liquidateBelowMaintenance(): void {
+    const house = this.#house;
+    const held = house.openPositions();
+    let notional = 0;
+    for (const { desk, position } of held) notional += position.quantity * house.priceOf(desk);
+    if (held.length === 0 || !(house.equity() < this.#input.config.maintenanceMarginRate * notional)) return;
+    for (const { desk, position } of held) {
+      if (house.hasBar(desk)) this.#liquidate(desk, position);
+      else if (!desk.isAtLastRow)
+        desk.dueExits.push({
+          position,
+          quantity: Infinity,
+          reason: 'liquidation',
+          rule: null,
+          after: house.instant,
+        });
+    }
+  }
+
+  #liquidate(desk: Desk, position: Position): void {
+    const isAtClose = this.#house.phase === 'close';
+    const price = this.#house.priceOf(desk);
+    const decision: Decision = isAtClose ? directOf(desk) : { ...directOf(desk), method: 'gap' };
+    desk.exit(position, {
+      quantity: position.quantity,
+      price,
+      isSlipped: true,
+      role: 'risk',
+      reason: 'liquidation',
+      rule: null,
+      decision,
+      instant: { row: desk.row, isAtClose },
+      held: isAtClose ? [] : [price],
+    });
+  }
+
+  /** Steps 7 to 9, and the fills at this close. */
+  #readCloses(present: readonly Desk[]): void {
+    const house = this.#house;
+    for (const desk of present) expirePending(desk, ({ lastRow }) => lastRow <= desk.row);
+    for (const desk of present) updateStops(desk, desk.signals, desk.row);
+    const read = present.map((desk) => {
+      const left: Left = new Map(desk.positions.map((position) => [position, desk.leftOf(position)]));
+      readExits(desk, desk.signals, desk.row, left);
+      readTimeStops(desk, desk.row, left);
+      return { desk, left };
+    });
+    readAllEntries(house, read, this.rankedOut);
+    for (const desk of present) if (desk.isAtLastRow) endOrders(desk);
+    if (this.#input.config.execution.orderTiming !== 'bar_close') return;
+    for (const desk of present) this.#fillExits(desk, desk.input.bars.close[desk.row], true);
+    fillAllEntries(house, present, () => house.instant);
+  }
+
+  /** Whether an instrument's bars end more than a week before the run does. */
+  #endsEarly(desk: Desk): boolean {
+    const { axis, end } = this.#input;
+    return axis.time[end - 1] - desk.input.bars.time[desk.end - 1] > 7 * DAY_MS;
+  }
+
+  #closeAtEnd(desk: Desk): void {
+    for (const position of desk.positions) this.#sellAtLastClose(desk, position, { row: desk.row, isAtClose: true });
+  }
+
+  /** Oldest first, whatever the instrument. */
+  #endRun(): void {
+    const { axis, end, config } = this.#input;
+    const time = axis.time[end - 1] + TIMEFRAME_MS[config.timeframe];
+    for (const desk of this.#house.desks) endOrders(desk);
+    for (const { desk, position } of this.#house.openPositions())
+      this.#sellAtLastClose(desk, position, { row: desk.end - 1, isAtClose: true, time });
+  }
+
+  #sellAtLastClose(desk: Desk, position: Position, instant: Instant): void {
+    desk.exit(position, {
+      quantity: position.quantity,
+      price: desk.input.bars.close[instant.row],
+      isSlipped: true,
+      role: 'exit',
+      reason: 'end_of_data',
+      rule: null,
+      decision: directOf(desk),
+      instant,
+      held: [],
+    });
+  }
+
+  #mark(): void {
+    const house = this.#house;
+    const equity = house.equity();
+    const values = house.desks.map((desk) => {
+      let value = 0;
+      for (const { side, quantity } of desk.positions) value += side * quantity * house.priceOf(desk);
+      return value;
+    });
+    this.marks.equity.push(equity);
+    this.marks.grossExposure.push(values.reduce((sum, value) => sum + Math.abs(value), 0));
+    this.marks.netExposure.push(values.reduce((sum, value) => sum + value, 0));
+    this.marks.openPositions.push(house.openPositions().length);
+    this.marks.weights.push(values.map((value) => value / equity));
+  }
+}
+
+function expirePending(desk: Desk, isLast: (order: { readonly lastRow: number }) => boolean): void {
+  for (const order of desk.pending.values()) {
+    if (!isLast(order)) continue;
+    desk.pending.delete(order.rule);
+    desk.note(order, 'expired');
+  }
+}
+
+/** Orders that can never fill. */
+function endOrders(desk: Desk): void {
+  if (desk.dueEntry !== null) desk.note(desk.dueEntry, 'expired');
+  desk.dueEntry = null;
+  desk.dueExits = [];
+  expirePending(desk, () => true);
+}
