@@ -147,7 +147,8 @@ export function randomPortfolio(seed: number, { count, isPlain = false }: Univer
       ...INSTRUMENT,
       symbol: SYMBOLS[index],
       tickSize: 0.25,
-      qtyStep: dice.pick([0, 0, 0.001, 1]),
+      // What is left of the cash to a rounding error is not a size.
+      qtyStep: dice.pick(strategy.isCapped ? [0.001, 0.001, 1] : [0, 0, 0.001, 1]),
       minNotional: dice.pick([0, 0, 50]),
       tradesAllDay,
     };

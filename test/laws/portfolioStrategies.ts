@@ -23,7 +23,11 @@ export interface GeneratedStrategy {
   readonly entries: readonly ((columns: Columns) => EntryRule)[];
   readonly exits: readonly ((columns: Columns) => ExitRule)[];
   readonly risk: (columns: Columns) => RiskRules;
+  /** A size may be all the cash that is left. */
+  readonly isCapped: boolean;
 }
+
+const CAPPED_SIZES = ['percent_balance', 'volatility_target', 'equal_slots'];
 
 interface Scope {
   readonly leverage: number;
@@ -36,10 +40,12 @@ export function randomStrategy(dice: Dice, { leverage, slots, isRanked }: Scope)
   const risk = randomRisk(dice, hasShorts && dice.chance(0.5) ? -1 : 1);
   const count = dice.whole(1, 3);
   const orders = dice.chance(0.5) ? 1 : 0.5;
+  const modes = Array.from({ length: count }, () => randomMode(dice, slots !== null));
   return {
+    isCapped: modes.some((mode) => CAPPED_SIZES.includes(mode)),
     entries: Array.from({ length: count }, (_, rule) => {
       const side = hasShorts && dice.chance(0.5) ? -1 : 1;
-      const sizing = randomSizing(dice, risk.hasStop, leverage, slots !== null);
+      const sizing = randomSizing(dice, modes[rule], risk.hasStop, leverage);
       const order = randomOrder(dice, orders);
       const cooldownBars = dice.pick([0, 0, 0, 3, 10]);
       const conflict = dice.pick(['ignore', 'close', 'reverse'] as const);
@@ -121,14 +127,12 @@ function randomRank(dice: Dice): (columns: Columns) => ValueSource {
   });
 }
 
-function randomSizing(
-  dice: Dice,
-  hasStop: boolean,
-  leverage: number,
-  hasSlots: boolean,
-): (columns: Columns) => SizingRule {
+function randomMode(dice: Dice, hasSlots: boolean): string {
   const modes = ['fixed', 'fixed_cash', 'percent_equity', 'percent_balance', 'risk_percent', 'volatility_target'];
-  const mode = dice.pick(hasSlots ? [...modes, 'equal_slots', 'equal_slots'] : modes);
+  return dice.pick(hasSlots ? [...modes, 'equal_slots', 'equal_slots'] : modes);
+}
+
+function randomSizing(dice: Dice, mode: string, hasStop: boolean, leverage: number): (columns: Columns) => SizingRule {
   const value = dice.number(0, 1);
   const plain = (of: string, amount: number): ((columns: Columns) => SizingRule) => {
     // Part of the size modes while the engine gains `equal_slots`.
@@ -144,7 +148,7 @@ function randomSizing(
     case 'risk_percent':
       return plain(hasStop ? mode : 'fixed', 0.1 + value * 2.9);
     case 'volatility_target':
-      return (columns) => ({ mode, value: 5 + value * 95, atr: column(columns, 0.2, 3) });
+      return (columns) => ({ mode: 'volatility_target', value: 5 + value * 95, atr: column(columns, 0.2, 3) });
     case 'equal_slots':
       return plain(mode, 1);
     default:

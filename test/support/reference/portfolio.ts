@@ -140,7 +140,7 @@ class PortfolioRun {
   /** Steps 7 to 9, and the fills at this close. */
   #readCloses(present: readonly Desk[]): void {
     const house = this.#house;
-    for (const desk of present) expirePending(desk, ({ lastRow }) => lastRow <= desk.row);
+    for (const desk of present) desk.expirePending(desk.row);
     for (const desk of present) updateStops(desk, desk.signals, desk.row);
     const read = present.map((desk) => {
       const left: Left = new Map(desk.positions.map((position) => [position, desk.leftOf(position)]));
@@ -149,7 +149,6 @@ class PortfolioRun {
       return { desk, left };
     });
     readAllEntries(house, read, this.rankedOut);
-    for (const desk of present) if (desk.isAtLastRow) endOrders(desk);
     if (this.#input.config.execution.orderTiming !== 'bar_close') return;
     for (const desk of present) this.#fillExits(desk, desk.input.bars.close[desk.row], true);
     fillAllEntries(house, present, () => house.instant);
@@ -169,7 +168,7 @@ class PortfolioRun {
   #endRun(): void {
     const { axis, end, config } = this.#input;
     const time = axis.time[end - 1] + TIMEFRAME_MS[config.timeframe];
-    for (const desk of this.#house.desks) endOrders(desk);
+    for (const desk of this.#house.desks) desk.endOrders();
     for (const { desk, position } of this.#house.openPositions())
       this.#sellAtLastClose(desk, position, { row: desk.end - 1, isAtClose: true, time });
   }
@@ -202,20 +201,4 @@ class PortfolioRun {
     this.marks.openPositions.push(house.openPositions().length);
     this.marks.weights.push(values.map((value) => value / equity));
   }
-}
-
-function expirePending(desk: Desk, isLast: (order: { readonly lastRow: number }) => boolean): void {
-  for (const order of desk.pending.values()) {
-    if (!isLast(order)) continue;
-    desk.pending.delete(order.rule);
-    desk.note(order, 'expired');
-  }
-}
-
-/** Orders that can never fill. */
-function endOrders(desk: Desk): void {
-  if (desk.dueEntry !== null) desk.note(desk.dueEntry, 'expired');
-  desk.dueEntry = null;
-  desk.dueExits = [];
-  expirePending(desk, () => true);
 }

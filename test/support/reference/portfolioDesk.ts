@@ -90,6 +90,23 @@ export class Desk extends Book {
     return staying + this.pending.size + (this.dueEntry === null ? 0 : 1);
   }
 
+  /** Ends pending orders whose last live bar this was. */
+  expirePending(row: number): void {
+    for (const order of this.pending.values()) {
+      if (order.lastRow > row) continue;
+      this.pending.delete(order.rule);
+      this.note(order, 'expired');
+    }
+  }
+
+  /** Ends orders that can never fill. */
+  endOrders(): void {
+    if (this.dueEntry !== null) this.note(this.dueEntry, 'expired');
+    this.dueEntry = null;
+    this.dueExits = [];
+    this.expirePending(Infinity);
+  }
+
   override nextId(): number {
     return this.house.nextId();
   }
@@ -162,7 +179,7 @@ export class Desk extends Book {
       this.inside.realizedLosses += Math.max(0, -side * quantity * (exitPrice - entryPrice));
       this.inside.lossesSinceOpen += Math.max(0, -side * quantity * (exitPrice - from));
     }
-    if (position.quantity === 0) this.house.links.noteClose(this, position);
+    if (position.quantity === 0) this.house.links.noteClose(position);
   }
 
   /** The account's last position is closed and nothing is left: trading ends for all. */

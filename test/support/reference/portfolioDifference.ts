@@ -51,10 +51,11 @@ function numbersDiffer(what: string, engine: ArrayLike<number>, reference: reado
 function perInstrument(input: PortfolioInput, engine: PortfolioResult, reference: ReferencePortfolio): string | null {
   for (const [index, expected] of reference.byInstrument.entries()) {
     const entryIds = input.instruments[index].entries.map(({ id }) => id);
-    const orders = engine.orders!.filter(({ instrument }) => instrument === index);
+    const orders = engine.orders!.filter(({ instrument, status }) => instrument === index && status !== 'cancelled');
+    const expectedOrders = expected.orders.filter(({ status }) => status !== 'cancelled');
     const got = engine.byInstrument[index];
     const difference =
-      ordersDiffer(orders, expected.orders, entryIds) ??
+      ordersDiffer(orders, expectedOrders, entryIds) ??
       countsDiffer(got, expected) ??
       (got.rankedOut === expected.rankedOut ? null : `ranked out ${got.rankedOut}, reference ${expected.rankedOut}`);
     if (difference !== null) return `instrument ${index}: ${difference}`;

@@ -46,10 +46,12 @@ export function readAllEntries(
     const { order, isMissing, isReversal } = found;
     // Nothing to be ranked: everything is closed, the order is rejected, or it is made at the last close and expires.
     const isLinked = house.links.groupOf(desk) !== null;
-    if (order === null || desk.isAtLastRow || (isMissing && !isLinked)) makeEntry(desk, found, left);
-    else if (!isMissing)
-      candidates.push({ desk, found, left, needsSlot: !isReversal && !desk.pending.has(order.rule) });
+    if (order === null || desk.isAtLastRow) makeEntry(desk, found, left);
+    else if (isMissing) makeEntry(desk, isLinked ? { ...found, closes: [] } : found, left);
+    else candidates.push({ desk, found, left, needsSlot: !isReversal && !desk.pending.has(order.rule) });
   }
+  // Orders of an instrument's last close, and those still pending there, expire and take no slot.
+  for (const { desk } of present) if (desk.isAtLastRow) desk.endOrders();
   const units = unitsOf(house, candidates);
   const isFree = ({ members }: Unit): boolean => house.slots === null || !members.some(({ needsSlot }) => needsSlot);
   for (const unit of units) if (isFree(unit)) make(house, unit);
@@ -98,8 +100,9 @@ function noteLosses(rankedOut: RankedOut, taken: readonly Unit[], lost: readonly
   }
   for (const { rank } of taken)
     if (!Number.isNaN(rank)) rankedOut.smallestTaken = Math.min(rankedOut.smallestTaken ?? Infinity, rank);
-  const all = [...taken, ...lost].flatMap(({ members }) => members);
-  if (all.some(({ desk, found }) => !desk.isRanked(found.order!))) rankedOut.isUnranked = true;
+  const isUnranked = ({ members }: Unit): boolean => members.every(({ desk, found }) => !desk.isRanked(found.order!));
+  // The order of the list decided between one that got in and one that lost.
+  if (taken.some(isUnranked) && lost.some(isUnranked)) rankedOut.isUnranked = true;
 }
 
 interface Due {
@@ -153,19 +156,22 @@ function fillUnit(house: House, unit: readonly Due[]): void {
     return;
   }
   // Sizes and funds as the account is before the first leg.
-  let spent = 0;
   const quotes = unit.map((leg) => {
     const funds = leg.desk.funds(rawOf(leg.desk));
     const instant = { row: leg.desk.row, isAtClose };
     return { leg, funds, instant, quote: leg.desk.quote(leg.order, rawOf(leg.desk), instant, funds) };
   });
-  for (const { leg, funds, quote } of quotes) {
-    spent += quote.cost;
-    const reason = quote.reason ?? (affords(funds.freeCash, spent) ? null : 'INSUFFICIENT_BALANCE');
-    if (reason === null) continue;
-    leg.desk.dueEntry = null;
-    leg.desk.reject(leg.order, reason);
-    for (const other of waiting) if (other.order !== leg.order) cancel(other);
+  const failing = quotes.find(({ quote }) => quote.reason !== null);
+  const cost = quotes.reduce((sum, { quote }) => sum + quote.cost, 0);
+  const isTooDear = quotes.some(({ funds }) => !affords(funds.freeCash, cost));
+  if (failing !== undefined || isTooDear) {
+    for (const { leg, quote } of quotes) {
+      const reason = failing === undefined ? 'INSUFFICIENT_BALANCE' : quote.reason;
+      if (leg !== failing?.leg && failing !== undefined) continue;
+      leg.desk.dueEntry = null;
+      leg.desk.reject(leg.order, reason!);
+    }
+    for (const leg of waiting) if (isWaiting(leg)) cancel(leg);
     return;
   }
   for (const { leg, instant, quote } of quotes) {

@@ -50,22 +50,22 @@ export class Links {
     return true;
   }
 
-  /** A position is wholly closed: the others of its group follow at their next open. */
-  noteClose(desk: Desk, position: Position): void {
-    const group = this.groupOf(desk);
-    if (group === null) return;
-    for (const other of group)
-      // After its last bar nothing fills any more.
-      if (other !== desk && !other.isAtLastRow)
-        for (const held of other.positions)
-          other.dueExits.push({
+  /** A position is wholly closed: those that were entered with it follow at their next open. */
+  noteClose(position: Position): void {
+    const legs = this.#legsOfPosition.get(position);
+    if (legs === undefined) return;
+    for (const { desk } of legs.legs)
+      for (const held of desk.positions)
+        // After its last bar nothing fills any more.
+        if (held !== position && this.#legsOfPosition.get(held) === legs && !desk.isAtLastRow)
+          desk.dueExits.push({
             position: held,
             quantity: Infinity,
             reason: 'linked',
             rule: null,
             after: this.#house.instant,
           });
-    for (const leg of this.#legsOfPosition.get(position)?.legs ?? []) if (isWaiting(leg)) cancel(leg);
+    for (const leg of legs.legs) if (isWaiting(leg)) cancel(leg);
   }
 }
 
