@@ -66,7 +66,10 @@ function randomPrices(dice: Dice, times: readonly number[], { timeframe, childre
       price = close;
     }
     [time, bar.open, bar.high, bar.low, bar.close].forEach((value, at) => base[at].push(value));
-    if (dice.chance(0.05)) for (const column of fine) column.splice(from + dice.whole(0, count - 1), 1);
+    if (dice.chance(0.05)) {
+      const [lost] = fine.map(() => dice.whole(0, count - 1));
+      for (const column of fine) column.splice(from + lost, 1);
+    }
   }
   const toBars = ([time, open, high, low, close]: number[][], of: StoredTimeframe): Bars =>
     barsFrom({ time, open, high, low, close }, of, symbol);
@@ -83,7 +86,7 @@ function randomSlippage(dice: Dice): Slippage {
   ]);
 }
 
-function randomConfig(dice: Dice, timeframe: ResolvedConfig['timeframe'], leverage: number) {
+function randomConfig(dice: Dice, timeframe: ResolvedConfig['timeframe'], leverage: number): ResolvedConfig {
   const scale = TIMEFRAME_MS[timeframe] / TIMEFRAME_MS['15m'];
   const roles = ['maker', 'taker'] as const;
   return configOf({
@@ -132,8 +135,9 @@ export function randomPortfolio(seed: number, { count, isPlain = false }: Univer
   const grid = Array.from({ length }, (_, at) => first + at * unit);
   const members = count ?? dice.whole(2, 6);
   const leverage = dice.pick([1, 1, 3, 20, 20]);
-  const config = randomConfig(dice, calendar.timeframe, leverage);
+  const drawn = randomConfig(dice, calendar.timeframe, leverage);
   const slots = isPlain || dice.chance(0.25) ? null : dice.whole(1, 5);
+  const config: ResolvedConfig = slots === null ? drawn : { ...drawn, portfolio: { slots } };
   const linked = isPlain || members < 2 || dice.chance(0.6) ? [] : randomGroups(dice, members);
   const strategy = randomStrategy(dice, { leverage, slots, isRanked: dice.chance(0.7) });
   const shared = { maxConcurrentPositions: dice.pick([1, 1, 1, 2, 5]), hasChildren: dice.chance(0.6) };

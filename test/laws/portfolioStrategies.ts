@@ -9,6 +9,7 @@ import type {
   TakeProfitRule,
   ValueSource,
 } from '../../src/engine/evaluate/tradingRules.ts';
+import type { SizingModeName } from '../../src/engine/definitions/sizing/sizingModes.ts';
 import { bitsAt } from '../engine/simulate/input.ts';
 import { diceOf, type Dice } from '../support/dice.ts';
 
@@ -27,7 +28,7 @@ export interface GeneratedStrategy {
   readonly isCapped: boolean;
 }
 
-const CAPPED_SIZES = ['percent_balance', 'volatility_target', 'equal_slots'];
+const CAPPED_SIZES: readonly SizingModeName[] = ['percent_balance', 'volatility_target', 'equal_slots'];
 
 interface Scope {
   readonly leverage: number;
@@ -127,16 +128,22 @@ function randomRank(dice: Dice): (columns: Columns) => ValueSource {
   });
 }
 
-function randomMode(dice: Dice, hasSlots: boolean): string {
-  const modes = ['fixed', 'fixed_cash', 'percent_equity', 'percent_balance', 'risk_percent', 'volatility_target'];
+function randomMode(dice: Dice, hasSlots: boolean): SizingModeName {
+  const modes: readonly SizingModeName[] = [
+    'fixed',
+    'fixed_cash',
+    'percent_equity',
+    'percent_balance',
+    'risk_percent',
+    'volatility_target',
+  ];
   return dice.pick(hasSlots ? [...modes, 'equal_slots', 'equal_slots'] : modes);
 }
 
 function randomSizing(dice: Dice, mode: string, hasStop: boolean, leverage: number): (columns: Columns) => SizingRule {
   const value = dice.number(0, 1);
-  const plain = (of: string, amount: number): ((columns: Columns) => SizingRule) => {
-    // Part of the size modes while the engine gains `equal_slots`.
-    const rule = { mode: of as SizingRule['mode'], value: amount };
+  const plain = (of: SizingModeName, amount: number): ((columns: Columns) => SizingRule) => {
+    const rule = { mode: of, value: amount };
     return () => rule;
   };
   switch (mode) {

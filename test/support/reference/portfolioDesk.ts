@@ -46,7 +46,7 @@ export class Desk extends Book {
     this.start = input.start;
     this.end = input.end;
     this.signals = signals;
-    this.#ranks = input.entries.map((entry) => (entry as { rank?: ValueSource }).rank);
+    this.#ranks = input.entries.map(({ rank }) => rank);
   }
 
   /** Whether its rule says by what it ranks. */
