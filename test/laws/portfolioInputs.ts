@@ -120,13 +120,16 @@ export interface UniverseOptions {
   readonly count?: number;
   /** No slots, ranks and links. */
   readonly isPlain?: boolean;
+  /** Orders of linked instruments may wait at a price. */
+  readonly hasWaitingLegs?: boolean;
 }
 
 /** Symbols whose order is not that of the list. */
 const SYMBOLS = ['DELTA', 'ALPHA', 'FOX', 'CHARLIE', 'BRAVO', 'ECHO'];
 
 /** Anything a portfolio simulation takes; one seed, one input. */
-export function randomPortfolio(seed: number, { count, isPlain = false }: UniverseOptions = {}): PortfolioInput {
+export function randomPortfolio(seed: number, options: UniverseOptions = {}): PortfolioInput {
+  const { count, isPlain = false, hasWaitingLegs = false } = options;
   const dice = diceOf(seed);
   const calendar = dice.pick(CALENDARS);
   const length = dice.whole(20, 120);
@@ -139,7 +142,12 @@ export function randomPortfolio(seed: number, { count, isPlain = false }: Univer
   const slots = isPlain || dice.chance(0.25) ? null : dice.whole(1, 5);
   const config: ResolvedConfig = slots === null ? drawn : { ...drawn, portfolio: { slots } };
   const linked = isPlain || members < 2 || dice.chance(0.6) ? [] : randomGroups(dice, members);
-  const strategy = randomStrategy(dice, { leverage, slots, isRanked: dice.chance(0.7) });
+  const strategy = randomStrategy(dice, {
+    leverage,
+    slots,
+    isRanked: dice.chance(0.7),
+    isAtMarket: linked.length > 0 && !hasWaitingLegs,
+  });
   const shared = { maxConcurrentPositions: dice.pick([1, 1, 1, 2, 5]), hasChildren: dice.chance(0.6) };
   const instruments = Array.from({ length: members }, (_, index): SimulationInput => {
     const { times, tradesAllDay } = randomTimes(dice, grid);

@@ -34,9 +34,11 @@ interface Scope {
   readonly leverage: number;
   readonly slots: number | null;
   readonly isRanked: boolean;
+  /** No order waits at a price. */
+  readonly isAtMarket: boolean;
 }
 
-export function randomStrategy(dice: Dice, { leverage, slots, isRanked }: Scope): GeneratedStrategy {
+export function randomStrategy(dice: Dice, { leverage, slots, isRanked, isAtMarket }: Scope): GeneratedStrategy {
   const hasShorts = dice.chance(0.5);
   const risk = randomRisk(dice, hasShorts && dice.chance(0.5) ? -1 : 1);
   const count = dice.whole(1, 3);
@@ -57,7 +59,7 @@ export function randomStrategy(dice: Dice, { leverage, slots, isRanked }: Scope)
         side,
         signal: { kind: 'bits', isTrue: signalAt(columns, (rule + columns.signals.turn) % count, chance) },
         sizing: sizing(columns),
-        order: order(columns),
+        order: isAtMarket ? { type: 'market' } : order(columns),
         cooldownBars,
         conflict,
         ...(rank === null ? {} : { rank: rank(columns) }),

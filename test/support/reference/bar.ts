@@ -44,7 +44,8 @@ export function fillExits(book: Book, exits: readonly DueExit[], price: number, 
         role: reason === 'liquidation' ? 'risk' : 'exit',
         reason,
         rule,
-        decision: directOf(book),
+        // A liquidation that waited for a bar is as one that an open has passed.
+        decision: reason === 'liquidation' ? { ...directOf(book), method: 'gap' } : directOf(book),
         instant: { row, isAtClose },
         held: isAtClose ? [] : [price],
       });
