@@ -100,7 +100,7 @@ function noteLosses(rankedOut: RankedOut, taken: readonly Unit[], lost: readonly
   }
   for (const { rank } of taken)
     if (!Number.isNaN(rank)) rankedOut.smallestTaken = Math.min(rankedOut.smallestTaken ?? Infinity, rank);
-  const isUnranked = ({ members }: Unit): boolean => members.some(({ desk, found }) => !desk.isRanked(found.order!));
+  const isUnranked = ({ members }: Unit): boolean => members.every(({ desk, found }) => !desk.isRanked(found.order!));
   // The order of the list decided between one that got in and one that lost.
   if (taken.some(isUnranked) && lost.some(isUnranked)) rankedOut.isUnranked = true;
 }
