@@ -78,18 +78,18 @@ class Author {
           ),
     );
     const node: Json = { kind: chosen.kind };
+    const outside = this.#barred;
+    this.#barred = [...outside, ...chosen.inputs.flatMap(({ notOver = [] }) => notOver)];
     for (const field of chosen.fields) this.#member(field, node, depth);
     for (const { name, kind, required, cardinality } of chosen.inputs) {
       if (chosen.kind === 'indicator' || (!required && this.#pick(2) === 0)) continue;
       node[name] = cardinality === 'one' ? this.#ref(kind, depth) : this.#refs(chosen.kind, node, kind, depth);
     }
-    if (chosen.kind === 'indicator') {
-      const outside = this.#barred;
-      this.#barred = [...outside, ...chosen.inputs.flatMap(({ notOver = [] }) => notOver)];
-      this.#indicator(node, depth);
-      this.#barred = outside;
-    }
+    if (chosen.kind === 'indicator') this.#indicator(node, depth);
+    if (chosen.kind === 'cross_section')
+      node.source = this.#ref(node.op === 'share' ? 'bool_ref' : 'number_ref', depth);
     if (chosen.kind === 'pattern') this.#pattern(node);
+    this.#barred = outside;
     const id = `n${this.nodes.length}`;
     this.nodes.push({ ...node, id });
     return id;

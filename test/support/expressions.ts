@@ -4,11 +4,12 @@ import { INDICATORS } from '../../src/engine/indicators/registry.ts';
 import type { ArgDefinition, IndicatorDefinition } from '../../src/engine/indicators/definition.ts';
 import { PATTERNS } from '../../src/engine/patterns/patternRegistry.ts';
 import type { Condition, Value } from '../../src/engine/language/grammar/ast.ts';
+import { CROSS_SECTION_OPS } from '../../src/engine/kernels/crossSection.ts';
 import * as words from '../../src/engine/definitions/words.ts';
 
 export const ALL_VALUE_KINDS = [
   'const', 'market', 'indicator', 'state', 'rolling', 'math', 'shift', 'param', 'if', 'bars_since', 'value_when',
-  'series', 'capture', 'pivot', 'time', 'percent_change',
+  'series', 'capture', 'pivot', 'time', 'percent_change', 'cross_section',
 ] as const; // prettier-ignore
 export const ALL_CONDITION_KINDS = [
   'compare', 'cross', 'between', 'near', 'rising', 'falling', 'pattern', 'all', 'any', 'not', 'time_window', 'session',
@@ -294,8 +295,22 @@ function valueBranch(options: StrategyOptions, { value, condition }: Pieces): fc
       { occurrence: fc.integer({ min: 0, max: 2 }) },
     ),
     capture: object<Value>({ kind: fc.constant('capture'), value, when: condition }),
+    cross_section: crossSectionArbitrary(value, condition),
   };
   return oneOfKinds(options, kinds, value);
+}
+
+/** Nothing over state, which cross sections cannot read. */
+function crossSectionArbitrary(value: fc.Arbitrary<Value>, condition: fc.Arbitrary<Condition>): fc.Arbitrary<Value> {
+  const stateless = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+    arbitrary.filter((one) => !JSON.stringify(one).includes('"kind":"state"'));
+  return fc.constantFrom(...CROSS_SECTION_OPS).chain((op) => {
+    const source: fc.Arbitrary<object> = op === 'share' ? stateless(condition) : stateless(value);
+    return object<Value>(
+      { kind: fc.constant('cross_section'), op: fc.constant(op), source },
+      { where: stateless(condition), minCount: fc.integer({ min: 2, max: 4 }) },
+    );
+  });
 }
 
 /** Operands of an operation, written independently: one, two, three for clamp, a few for those of lists. */

@@ -47,6 +47,7 @@ export function operandsOf(step: Step, inputs: StepInputs): OperandColumns {
   return {
     values: (operand) => operandOf(step.inputs[operand], step, inputs).values,
     truths: (operand) => inputs.condition(step.inputs[operand]),
+    count: step.inputs.length,
     times: bars.time,
     calendar: inputs.calendarOf(step),
     rows: bars.length,

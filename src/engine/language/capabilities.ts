@@ -11,7 +11,7 @@ import { WEIGHT_MODES } from '../definitions/weights/weightModes.ts';
 import { SLIPPAGE_KINDS } from '../definitions/slippage/slippageKinds.ts';
 import { seriesInputsOf } from '../indicators/arguments.ts';
 import { NAMES } from '../definitions/expressionMembers.ts';
-import { capabilityOf, fieldOf, fieldsOf, numberPaths, refKind } from './fieldCapabilities.ts';
+import { capabilityOf, fieldOf, fieldsOf, numberPaths, refKind, type RefKind } from './fieldCapabilities.ts';
 import type { FieldCapability } from './fieldCapabilities.ts';
 import { GRAPH_EDITORS } from './grammar/graph.ts';
 import { ISSUE_CODES, SEVERITIES, severityOf } from '../definitions/issueCodes.ts';
@@ -32,7 +32,7 @@ import * as words from '../definitions/words.ts';
 /** An input of a node: a reference in a graph, an expression in the AST. */
 interface InputCapability {
   readonly name: string;
-  readonly kind: 'number_ref' | 'bool_ref';
+  readonly kind: RefKind;
   readonly required: boolean;
   readonly cardinality: 'one' | 'many';
   /** Kinds that must not occur anywhere below it. */
@@ -58,7 +58,7 @@ export function describeCapabilities() {
 function nodesOf(shapes: typeof NODE_SHAPES): NodeCapability[] {
   return (['value', 'condition'] as const).flatMap((type) =>
     [...shapes[type]].flatMap(([kind, shape]): NodeCapability[] => {
-      const { aliases = {}, description, isNeverOverState, requiredWhen = {} } = writtenKind({ kind });
+      const { aliases = {}, description, neverOverState, requiredWhen = {} } = writtenKind({ kind });
       if (Object.hasOwn(aliases, kind)) return [];
       return [
         {
@@ -67,7 +67,7 @@ function nodesOf(shapes: typeof NODE_SHAPES): NodeCapability[] {
           description,
           inputs: [...shape.fields.values()]
             .flatMap(inputOf)
-            .map((input) => (isNeverOverState ? { ...input, notOver: KINDS_OF_STATE } : input)),
+            .map((input) => (neverOverState !== undefined ? { ...input, notOver: KINDS_OF_STATE } : input)),
           fields: [...shape.fields.values()]
             .filter(({ name }) => !NAMES.has(name) && name !== 'kind')
             .filter((field) => inputOf(field).length === 0)
@@ -166,6 +166,7 @@ const CAPABILITIES = {
     inputForms: {
       number_ref: ['{"ref": "<node id>"}', '{"const": <number>}', '{"param": "<name>"}'],
       bool_ref: ['{"ref": "<node id>"}'],
+      any_ref: ['{"ref": "<node id>"}', '{"const": <number>}', '{"param": "<name>"}'],
     },
     bindings: distinct(bindingsOf(graphStrategyShape, 'strategy', true)).filter(
       ({ path }) => !path.startsWith('strategy.exit.'),

@@ -1,7 +1,7 @@
 // What capabilities say of a single member of a node or section, read from its shape.
 import { NAMES } from '../definitions/expressionMembers.ts';
 import { MEMBER_NOTES } from './grammar/memberConstraints.ts';
-import type { ExpressionType, Field, ObjectShape, Shape } from './grammar/shapes.ts';
+import type { PlaceType, Field, ObjectShape, Shape } from './grammar/shapes.ts';
 
 /** A member of a node or section: what it takes, and its bounds. */
 export interface FieldCapability {
@@ -36,10 +36,17 @@ export interface FieldCapability {
   /** The values of other members with which it is required. */
   readonly requiredWhen?: Readonly<Record<string, readonly string[]>>;
   /** The place of a reference (graph) or an expression (AST). */
-  readonly ref?: 'number_ref' | 'bool_ref';
+  readonly ref?: RefKind;
 }
 
-export const refKind = (of: ExpressionType): 'number_ref' | 'bool_ref' => (of === 'value' ? 'number_ref' : 'bool_ref');
+/** What an input takes; `any_ref`: the one or the other, by the operation. */
+export type RefKind = 'number_ref' | 'bool_ref' | 'any_ref';
+const REF_KINDS: Readonly<Record<PlaceType, RefKind>> = {
+  value: 'number_ref',
+  condition: 'bool_ref',
+  either: 'any_ref',
+};
+export const refKind = (of: PlaceType): RefKind => REF_KINDS[of];
 
 /** What capabilities say of the fields of an object, without those that every object may have. */
 export function fieldsOf(shape: ObjectShape): FieldCapability[] {

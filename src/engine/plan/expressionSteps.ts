@@ -1,5 +1,10 @@
 // From expressions to steps: which bars each node runs on (semantics §1.6, §1.7), and what it computes there.
-import { conditionKind, runnableValueKind, type runnableKind } from '../definitions/expressions/expressionRegistry.ts';
+import {
+  conditionKind,
+  conditionKindIfAny,
+  runnableValueKind,
+  type runnableKind,
+} from '../definitions/expressions/expressionRegistry.ts';
 import type { Child, ConditionChild, ValueChild } from '../definitions/expressions/places.ts';
 import type { StepCompiler } from '../definitions/expressions/planSteps.ts';
 import { frameText, type PlanBuilder } from './builder.ts';
@@ -36,6 +41,10 @@ export class ExpressionCompiler implements StepCompiler {
   /** Conditions always run on the ambient frame. */
   condition(expression: ConditionChild, ambient: Frame): Slot {
     return this.#once(expression, ambient, conditionKind(expression));
+  }
+
+  isCondition(expression: Child): expression is ConditionChild {
+    return conditionKindIfAny(expression) !== undefined;
   }
 
   #once(expression: Child, ambient: Frame, kind: ReturnType<typeof runnableKind>): Slot {

@@ -190,6 +190,9 @@ export class Evaluator {
         ];
         return rows.map((row) => (cond[row] === null ? NaN : cond[row] ? then[row] : otherwise[row]));
       }
+      // A run of one instrument never has the two that are the least.
+      case 'cross_section':
+        return rows.map(() => NaN);
       case 'time':
         return rows.map((row) => timeOf(node.field, frame.time[row], this.timezone));
       case 'pivot':

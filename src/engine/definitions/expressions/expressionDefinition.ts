@@ -49,6 +49,8 @@ export interface NodeCheck {
   isCalendarDay(day: string): boolean;
   /** Whether a day has several of the strategy's bars; undefined where its timeframe is not known. */
   readonly isIntraday: boolean | undefined;
+  /** Whether a child is a condition, valid or not. */
+  isCondition(child: unknown): boolean;
   /** Warns of hours on daily bars, which all open at the same hour. */
   warnOfHours(member: string): void;
 }
@@ -88,8 +90,11 @@ interface WrittenKind<S extends z.ZodObject> {
   readonly requiredWhen?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   /** Members that a graph must name, although an expression may leave them out. */
   readonly requiredInGraph?: readonly string[];
-  /** Children may not read position or account state: the node is computed before the loop. */
-  readonly isNeverOverState?: true;
+  /**
+   * Children may not read position or account state: the node is computed before the loop. The text says what to use
+   * instead.
+   */
+  readonly neverOverState?: string;
   /** Reports what the schema cannot state; true when the node can be compiled. Null: nothing. */
   readonly check: ((node: WrittenNode, check: NodeCheck) => boolean) | null;
   /** The canonical form, where it is more than the members and their defaults. */

@@ -8,6 +8,7 @@ import { captureValue } from './captureValue.ts';
 import { compareCondition } from './compareCondition.ts';
 import { constValue } from './constValue.ts';
 import { crossCondition } from './crossCondition.ts';
+import { crossSectionValue } from './crossSectionValue.ts';
 import type { ConditionDefinition, ReplacedValue, ValueDefinition } from './expressionDefinition.ts';
 import { fallingCondition } from './fallingCondition.ts';
 import { ifValue } from './ifValue.ts';
@@ -54,6 +55,7 @@ export const VALUE_DEFINITIONS = [
   captureValue,
   pivotValue,
   timeValue,
+  crossSectionValue,
 ] as const;
 
 /** All conditions, in the order in which capabilities list them. */

@@ -35,7 +35,7 @@ export const indicatorValue: ValueDefinition<typeof schema, Node> = {
   description: 'One output of an indicator, computed on bars or on any value expression.',
   nsPerBar: 3,
   requiredInGraph: ['args'],
-  isNeverOverState: true,
+  neverOverState: 'Use `rolling`, `shift`, `percent_change`, `cross` or `rising`, which can.',
   offsetCountsOwnBars: true,
   check: (_node, check) => check.checkCall('indicator'),
   rewrite,

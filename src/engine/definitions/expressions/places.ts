@@ -22,9 +22,13 @@ export const joinedSchemas: { value: z.ZodType<ValueChild>; condition: z.ZodType
   condition: z.never(),
 };
 
-// Every place of an expression is one of these two schemas by identity: that is how shapes.ts tells inputs from fields.
+// Every place of an expression is one of these schemas by identity: that is how shapes.ts tells inputs from fields.
 export const valuePlace: z.ZodType<ValueChild, ValueChild> = z.lazy(
   () => joinedSchemas.value as z.ZodType<ValueChild, ValueChild>,
+);
+/** A place that takes either. */
+export const expressionPlace: z.ZodType<Child, Child> = z.lazy(
+  () => z.union([joinedSchemas.value, joinedSchemas.condition]) as z.ZodType<Child, Child>,
 );
 export const conditionPlace: z.ZodType<ConditionChild, ConditionChild> = z.lazy(
   () => joinedSchemas.condition as z.ZodType<ConditionChild, ConditionChild>,

@@ -7,7 +7,7 @@ import type { ConditionColumn } from '../../kernels/column.ts';
 import type { PatternDefinition } from '../../patterns/patternDefinition.ts';
 import type { canonicalField, CompareOp, MARKET_FIELDS, ROLLING_OPS } from '../words.ts';
 import type { ClockWindow } from './clock.ts';
-import type { ConditionChild, ValueChild } from './places.ts';
+import type { Child, ConditionChild, ValueChild } from './places.ts';
 
 /** The index of a step and of its column. */
 export type Slot = number;
@@ -88,6 +88,7 @@ export interface StepCompiler {
   /** The value as it is known on the bars of `ambient`. */
   valueOn(child: ValueChild, ambient: Frame): Slot;
   condition(child: ConditionChild, ambient: Frame): Slot;
+  isCondition(child: Child): child is ConditionChild;
   /** The frame that a node names, or else the one around it. */
   placed(
     node: { readonly timeframe?: StoredTimeframe; readonly instrument?: { readonly symbol: string } },
@@ -119,6 +120,8 @@ export interface OperandColumns {
   /** The column of an operand; a constant is repeated on every row. */
   values(operand: number): Float64Array;
   truths(operand: number): ConditionColumn;
+  /** How many operands there are. */
+  readonly count: number;
   /** The open times of the bars. */
   readonly times: Float64Array;
   readonly calendar: RunCalendar;

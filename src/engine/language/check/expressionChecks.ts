@@ -18,7 +18,8 @@ import { checkTimezone, isCalendarDay, reportForeignState, reportSymbol, reportU
 import type { PointerOf } from './sectionChecks.ts';
 import { shown } from '../issues/displayNames.ts';
 import { childSlots } from '../grammar/visit.ts';
-import type { Members } from '../grammar/payloadObjects.ts';
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
+import { typeOfKind } from '../grammar/shapes.ts';
 
 interface ExpressionContext {
   readonly log: IssueLog;
@@ -116,7 +117,7 @@ export class ExpressionChecks {
   #checkNode(node: Members): boolean {
     const { log } = this.#context;
     const at = (...member: (string | number)[]): string => this.#context.pointerOf(node, ...member);
-    const { aliases = {}, isNeverOverState, check } = writtenKind(node);
+    const { aliases = {}, neverOverState, check } = writtenKind(node);
     const kind = node.kind as string;
     if (Object.hasOwn(aliases, kind)) {
       const patch: PatchOperation[] = [{ op: 'replace', path: at('kind'), value: aliases[kind] }];
@@ -127,20 +128,22 @@ export class ExpressionChecks {
       });
     }
     let isValid = true;
-    if (isNeverOverState === true && !this.#checkStateless(node as unknown as Expression, at)) isValid = false;
+    if (neverOverState !== undefined && !this.#checkStateless(node as unknown as Expression, neverOverState, at))
+      isValid = false;
     if (!this.#checkSeries(node, at)) isValid = false;
     return (check === null || check(node, this.#checkOf(node, at))) && isValid;
   }
 
-  /** An indicator is computed as a column before the fill loop, and state exists only inside the loop. */
-  #checkStateless(node: Expression, at: (...member: (string | number)[]) => string): boolean {
+  /** The node is computed as a column before the fill loop, and state exists only inside the loop. */
+  #checkStateless(node: Expression, suggestion: string, at: (...member: (string | number)[]) => string): boolean {
     let isValid = true;
+    const name = node.kind.replaceAll('_', ' ');
     for (const { expression, path } of childSlots(node)) {
       if (!this.#readingState.has(expression)) continue;
       isValid = false;
       this.#context.log.add('NOT_AVAILABLE_YET', at(...path), {
-        message: 'An indicator cannot read position or account state yet.',
-        suggestion: 'Use `rolling`, `shift`, `percent_change`, `cross` or `rising`, which can.',
+        message: `${/^[aeiou]/.test(name) ? 'An' : 'A'} ${name} cannot read position or account state yet.`,
+        suggestion,
       });
     }
     return isValid;
@@ -183,6 +186,7 @@ export class ExpressionChecks {
       isTimezone: (name, member) => checkTimezone(name, at(member), log),
       isCalendarDay,
       isIntraday: baseTimeframe === undefined ? undefined : baseTimeframe !== '1d',
+      isCondition: (child) => isMembers(child) && typeOfKind(child.kind) === 'condition',
       warnOfHours: (member) => {
         if (baseTimeframe === '1d') log.add('INTRADAY_WINDOW', at(member), HOURS_OF_DAILY_BARS);
       },

@@ -1,6 +1,6 @@
 // Members: what is wrong with the names of an object's members (unknown, misspelled, a level too high, missing), and
 // how to repair it.
-import { typeOfKind, type ExpressionType, type Field, type ObjectShape } from '../grammar/shapes.ts';
+import { typeInPlace, typeOfKind, type PlaceType, type Field, type ObjectShape } from '../grammar/shapes.ts';
 import { adviceFor, MISSING_ADVICE } from '../hints/examples.ts';
 import { foreignMemberAdvice } from '../hints/foreignMembers.ts';
 import { BACK_ADVICE, isAheadWord, LOOKS_AHEAD } from '../hints/lookAhead.ts';
@@ -31,9 +31,9 @@ export function ownerOfUnknown(shape: ObjectShape, value: Members, unknown: read
 }
 
 /** Whether the members are those of an expression or reference: a step of a sequence may be written without `expr`. */
-function isExpressionOf(of: ExpressionType, { kind }: Members, unknown: readonly string[]): boolean {
+function isExpressionOf(of: PlaceType, { kind }: Members, unknown: readonly string[]): boolean {
   if (unknown.length === 1 && unknown[0] === 'ref') return true;
-  return unknown.includes('kind') && typeOfKind(kind) === of;
+  return unknown.includes('kind') && typeOfKind(kind) === typeInPlace(of, { kind });
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   isParamRef,
   numberIssue,
   optionOf,
+  typeInPlace,
   typeOfKind,
   type ExpressionType,
   type Field,
@@ -69,9 +70,9 @@ export class Structure {
       case 'object':
         return this.#isObject(value, pointer, shape, name) && this.#object(shape, value, pointer);
       case 'slot':
-        return this.#expression(shape.of, value, pointer);
+        return this.#expression(typeInPlace(shape.of, value), value, pointer);
       case 'reference':
-        return this.#reference(shape.of, value, pointer);
+        return this.#reference(typeInPlace(shape.of, value), value, pointer);
       case 'kinds':
         return this.#isObject(value, pointer, shape, name) && this.#kinds(shape, value, pointer);
       case 'either':

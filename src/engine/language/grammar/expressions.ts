@@ -1,7 +1,13 @@
 // Expressions: the types of every value and condition kind of `svc.strategy` version 1, derived from their schemas.
 import type { z } from 'zod';
 import { CONDITION_DEFINITIONS, VALUE_DEFINITIONS } from '../../definitions/expressions/expressionRegistry.ts';
-import { conditionPlace, valuePlace, type childOf, type ValueChild } from '../../definitions/expressions/places.ts';
+import {
+  conditionPlace,
+  expressionPlace,
+  valuePlace,
+  type childOf,
+  type ValueChild,
+} from '../../definitions/expressions/places.ts';
 
 /** The schemas of all values and conditions, in the order in which capabilities list them. */
 export const VALUE_KINDS: readonly z.ZodObject[] = VALUE_DEFINITIONS.map(({ schema }) => schema);
@@ -45,4 +51,5 @@ export type Expression = Value | Condition;
 
 /** Where an expression may stand, typed, for the schemas of the strategy's sections. */
 export const valueSlot = valuePlace as z.ZodType<Value, Value>;
+export const expressionSlot = expressionPlace as z.ZodType<Expression, Expression>;
 export const conditionSlot = conditionPlace as z.ZodType<Condition, Condition>;

@@ -1,7 +1,7 @@
 // The SignalGraph: the grammar of `svc.strategy` with a reference to a node in every place of an expression.
 import { z } from 'zod';
 import { CONDITION_DEFINITIONS, VALUE_DEFINITIONS } from '../../definitions/expressions/expressionRegistry.ts';
-import { conditionSlot, valueSlot } from './expressions.ts';
+import { conditionSlot, expressionSlot, valueSlot } from './expressions.ts';
 import { ParamRef } from '../../definitions/expressionMembers.ts';
 import { issueCodes } from '../../definitions/issueCodes.ts';
 import { requiredUnless, Strategy } from './strategy.ts';
@@ -10,6 +10,12 @@ export const GRAPH_EDITORS = ['token-flow', 'text-dsl', 'ai', 'runtime-strategy'
 
 /** What a value input takes: a reference to a node, a number, or a parameter. */
 export const ValueRef = z.union([z.strictObject({ ref: z.string() }), z.strictObject({ const: z.number() }), ParamRef]);
+/** What an input takes that reads either. */
+export const ExpressionRef = z.union([
+  z.strictObject({ ref: z.string() }),
+  z.strictObject({ const: z.number() }),
+  ParamRef,
+]);
 /** What a condition input takes. */
 export const ConditionRef = z.strictObject({ ref: z.string() });
 export type ValueRef = z.infer<typeof ValueRef>;
@@ -19,6 +25,7 @@ export type ConditionRef = z.infer<typeof ConditionRef>;
 function withReferences(schema: z.ZodType): z.ZodType {
   if (schema === valueSlot) return ValueRef;
   if (schema === conditionSlot) return ConditionRef;
+  if (schema === expressionSlot) return ExpressionRef;
   let mapped: z.ZodType = schema;
   if (schema instanceof z.ZodOptional) {
     mapped = withReferences(schema.def.innerType as z.ZodType).optional();

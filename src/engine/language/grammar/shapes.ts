@@ -3,17 +3,20 @@ import type { z } from 'zod';
 import {
   CONDITION_KINDS,
   conditionSlot,
+  expressionSlot,
   VALUE_KINDS,
   valueSlot,
   type ConditionKind,
   type Expression,
   type Kind,
 } from './expressions.ts';
-import { CONDITION_NODES, ConditionRef, SignalGraph, VALUE_NODES, ValueRef } from './graph.ts';
+import { CONDITION_NODES, ConditionRef, ExpressionRef, SignalGraph, VALUE_NODES, ValueRef } from './graph.ts';
 import { issueCodes, type IssueCode } from '../../definitions/issueCodes.ts';
 import { requiredUnless, Settings, StrategyAst } from './strategy.ts';
 
 export type ExpressionType = 'value' | 'condition';
+/** What a place takes. */
+export type PlaceType = ExpressionType | 'either';
 
 export interface Field {
   readonly name: string;
@@ -41,9 +44,9 @@ export type Shape = { readonly code?: IssueCode | undefined } & (
   | ObjectShape
   | NumberShape
   /** The place of an expression of the AST. */
-  | { readonly type: 'slot'; readonly of: ExpressionType }
+  | { readonly type: 'slot'; readonly of: PlaceType }
   /** The place of a reference in a graph. */
-  | { readonly type: 'reference'; readonly of: ExpressionType }
+  | { readonly type: 'reference'; readonly of: PlaceType }
   /** Objects of several kinds, distinguished by one member. */
   | { readonly type: 'kinds'; readonly key: string; readonly options: ReadonlyMap<string, ObjectShape> }
   | { readonly type: 'either'; readonly options: readonly Shape[] }
@@ -93,8 +96,10 @@ interface Check {
 const known = new Map<z.ZodType, Shape>([
   [valueSlot, { type: 'slot', of: 'value' }],
   [conditionSlot, { type: 'slot', of: 'condition' }],
+  [expressionSlot, { type: 'slot', of: 'either' }],
   [ValueRef, { type: 'reference', of: 'value' }],
   [ConditionRef, { type: 'reference', of: 'condition' }],
+  [ExpressionRef, { type: 'reference', of: 'either' }],
 ]);
 
 /** The shape of a schema of the grammar. A type of schema that the grammar does not use is a bug. */
@@ -245,6 +250,13 @@ export const NODE_SHAPES: KindShapes = {
 export function typeOfKind(kind: unknown): ExpressionType | undefined {
   if (EXPRESSION_SHAPES.value.has(kind as Kind)) return 'value';
   return EXPRESSION_SHAPES.condition.has(kind as Kind) ? 'condition' : undefined;
+}
+
+/** The type that an expression is checked as in its place: its own where the place takes either. */
+export function typeInPlace(of: PlaceType, expression: unknown): ExpressionType {
+  if (of !== 'either') return of;
+  const kind = typeof expression === 'object' && expression !== null && (expression as { kind?: unknown }).kind;
+  return typeOfKind(kind) ?? 'value';
 }
 
 const shapeIn = (shapes: KindShapes, kind: unknown): ObjectShape | undefined =>

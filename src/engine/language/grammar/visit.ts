@@ -14,7 +14,14 @@ import type {
   StrategyAst,
 } from './ast.ts';
 import { findLevelMode, TRIGGER_LEVELS } from '../../definitions/levels/levelModes.ts';
-import { EXPRESSION_SHAPES, isExpression, type ExpressionType, type Shape } from './shapes.ts';
+import {
+  EXPRESSION_SHAPES,
+  isExpression,
+  typeInPlace,
+  type ExpressionType,
+  type PlaceType,
+  type Shape,
+} from './shapes.ts';
 
 /** An expression below another one or below a section, and its path from there. */
 interface Child<E = Expression> {
@@ -28,7 +35,7 @@ interface Slot {
   readonly isMany: boolean;
   /** The member of each item that holds the expression; null: the item itself. */
   readonly member: string | null;
-  readonly type: ExpressionType;
+  readonly type: PlaceType;
 }
 
 /** Where each kind holds child expressions, read from the grammar: in members, in lists, and in objects of lists. */
@@ -63,8 +70,8 @@ export function childSlots(expression: Expression): Child[];
 export function childSlots(expression: Expression): Child[] {
   const node = expression as unknown as Readonly<Record<string, unknown>>;
   const children: Child[] = [];
-  const add = (child: unknown, type: ExpressionType, ...path: (string | number)[]): void => {
-    if (isExpression(child)) children.push({ expression: child, type, path });
+  const add = (child: unknown, of: PlaceType, ...path: (string | number)[]): void => {
+    if (isExpression(child)) children.push({ expression: child, type: typeInPlace(of, child), path });
   };
   for (const { name, isMany, member, type } of CHILD_SLOTS.get(expression.kind) ?? []) {
     if (!isMany) add(node[name], type, name);

@@ -3,7 +3,7 @@ import type { Expression, StrategyAst } from '../grammar/ast.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import { nearestOwnName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
-import { GRAPH_SHAPE, optionOf, type ExpressionType, type Shape } from '../grammar/shapes.ts';
+import { GRAPH_SHAPE, optionOf, type ExpressionType, type PlaceType, type Shape } from '../grammar/shapes.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import { expressionMeant } from '../form/misplaced.ts';
 import { GraphNodes, type ReadNode } from './graphNodes.ts';
@@ -141,13 +141,14 @@ export class Lowering {
 
   /** The expression that a reference stands for; undefined where it stands for none, which is reported. */
   #refer(
-    of: ExpressionType,
+    place: PlaceType,
     value: unknown,
     pointer: string,
     isUse: boolean,
     owner: ReadNode | undefined,
   ): Expression | undefined {
     if (!isMembers(value)) return undefined;
+    const of = place === 'either' ? this.#typeReferredTo(value) : place;
     if (of === 'value' && ('const' in value || 'param' in value)) return this.#inlineValue(value, pointer);
     const { ref } = value;
     if (typeof ref !== 'string') return undefined;
@@ -177,6 +178,11 @@ export class Lowering {
     if (made === undefined) return undefined;
     this.#addContained(made.depth, made.treeSize);
     return target.type === undefined ? undefined : made.expression;
+  }
+
+  /** The type of the node that a reference refers to; a value where there is none. */
+  #typeReferredTo({ ref }: Members): ExpressionType {
+    return (typeof ref === 'string' ? this.#nodes.find(ref)?.type : undefined) ?? 'value';
   }
 
   /** The expression of a number or param that is written in place of a reference. */

@@ -30,6 +30,7 @@ export function expected(shape: Shape): string {
     case 'checked':
       return shape.hint.replace(/^must be /, '');
     case 'slot':
+      if (shape.of === 'either') return 'a value expression or a condition';
       return shape.of === 'value' ? 'a value expression' : 'a condition';
     case 'reference':
       return 'a reference {"ref": "<node id>"}';
