@@ -125,8 +125,7 @@ function runPortfolio(
     if (simulated === null) return stopped();
     const { strategy, warmup, instruments, benchmark, input } = prepared;
     const { axis, start, end } = input;
-    const isRotation = hasAllocation(task);
-    const parts = { strategy, warmup, instruments, benchmark, axis, start, end, isRotation, ...simulated };
+    const parts = { strategy, warmup, instruments, benchmark, axis, start, end, ...simulated };
     return completedPortfolio(task, universe, parts, arrays);
   } catch (error) {
     return endedBy(error);

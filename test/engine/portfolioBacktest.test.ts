@@ -1,7 +1,17 @@
 // Portfolio runs through the whole pipeline: what each instrument is given, when the run starts, and what ends it.
 import { describe, expect, it } from 'vitest';
 import { runBacktest, simulateTask } from '../../src/engine/backtest.ts';
-import { createMarket, createUniverse, type BacktestConfig, type StrategyAst } from '../../src/engine/index.ts';
+import {
+  createMarket,
+  createUniverse,
+  resolveConfig,
+  type BacktestConfig,
+  type StrategyAst,
+} from '../../src/engine/index.ts';
+import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
+import { SharedSpan } from '../../src/engine/kernels/sharedBuffer.ts';
+import { preparePortfolio, simulatePrepared } from '../../src/engine/portfolioBacktest.ts';
+import { completedPortfolio } from '../../src/engine/report/portfolio/completedPortfolio.ts';
 import type { Snapshot } from '../../src/engine/bars/arrow.ts';
 import { DAY_MS } from '../../src/engine/bars/bars.ts';
 import type { CompletedRun } from '../../src/engine/report/simulatedRun.ts';
@@ -47,13 +57,28 @@ const C = daily('C', days(0, 90));
 describe('a portfolio run', () => {
   it('of one instrument on the general path is the single run', () => {
     const single = runBacktest(taskOf({ signalInstrument: { symbol: 'A' } }), createMarket([A], 'A', '1d'), null);
-    const general = completed([A], ['A'], { portfolio: { slots: 100 } });
     if (!single.ok) throw new Error(single.error.message);
+    // The config of the single run, on the path of several.
+    const task = taskOf({ signalInstrument: { symbol: 'A' } });
+    const universe = createUniverse([A], ['A'], '1d');
+    const keeps = { orders: false, weights: false };
+    const prepared = preparePortfolio(task, resolveConfig(task.config), universe, new ColumnStore(0), null, keeps);
+    if (!prepared.ok) throw new Error(prepared.error.message);
+    const { axis, start, end } = prepared.input;
+    const simulated = { ...prepared, axis, start, end, ...simulatePrepared(prepared)! };
+    const general = completedPortfolio(task, universe, simulated, new SharedSpan());
     expect(single.trades.length).toBeGreaterThan(5);
     expect(general.report.portfolio).toBeDefined();
     expect(general.trades).toEqual(single.trades);
     expect(general.summary).toEqual(single.summary);
     expect(general.resultHash).toBe(single.resultHash);
+  });
+
+  it('of one instrument with slots has its trades, with its symbol', () => {
+    const single = runBacktest(taskOf({ signalInstrument: { symbol: 'A' } }), createMarket([A], 'A', '1d'), null);
+    const general = completed([A], ['A'], { portfolio: { slots: 100 } });
+    if (!single.ok) throw new Error(single.error.message);
+    expect(general.trades).toEqual(single.trades.map((trade) => ({ ...trade, symbol: 'A' })));
   });
 
   it('of a list of one without settings is the single run with its hashes', () => {
