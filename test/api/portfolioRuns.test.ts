@@ -69,6 +69,29 @@ const tradesOf = async (id: string): Promise<Trade[]> =>
   (await client.get(`/backtests/${id}/artifacts/trades?format=json`)).body;
 
 describe('a portfolio over HTTP', () => {
+  it('gives a result in which instruments, trades and the account agree', async () => {
+    const { id, result, resolvedConfig } = await run(portfolio(SIX, THREE_SLOTS));
+    const { summaryJson } = result;
+    const trades = await tradesOf(id);
+    expect(trades.length).toBeGreaterThan(20);
+    expect(resolvedConfig.instruments).toEqual(listed(SIX));
+    const bySymbol = Map.groupBy(trades, ({ symbol }) => symbol);
+    expect(SIX).toEqual(expect.arrayContaining([...bySymbol.keys()]));
+    expect(bySymbol.size).toBeGreaterThan(3);
+    for (const { symbol, trades: count, netPnl } of summaryJson.instruments) {
+      const own = bySymbol.get(symbol) ?? [];
+      expect(count, symbol).toBe(own.length);
+      expect(netPnl, symbol).toBeCloseTo(
+        own.reduce((sum, { pnl }) => sum + pnl, 0),
+        6,
+      );
+    }
+    const contributions = summaryJson.instruments.map(({ contribution }: { contribution: number }) => contribution);
+    expect(contributions.reduce((sum: number, each: number) => sum + each, 0)).toBeCloseTo(summaryJson.returnPct, 9);
+    expect(contributions).toEqual(contributions.toSorted((a: number, b: number) => b - a));
+    expect(summaryJson.portfolio.maxPositions).toBe(3);
+  });
+
   it('does not depend on the order of the list where the ranks differ', async () => {
     const [one, other] = [await run(portfolio(SIX, THREE_SLOTS)), await run(portfolio(SIX.toReversed(), THREE_SLOTS))];
     const sorted = async (id: string): Promise<string[]> =>
@@ -104,6 +127,10 @@ describe('a portfolio over HTTP', () => {
       }
     const report = await client.get(`/backtests/${id}/artifacts/report?format=html`);
     for (const symbol of SIX) expect(report.text).toContain(symbol);
+    const orders = await client.get(`/backtests/${id}/artifacts/orders?format=json`);
+    expect(new Set(orders.body.map(({ symbol }: Trade) => symbol)).size).toBeGreaterThan(3);
+    const signals = await client.get(`/backtests/${id}/artifacts/signals?format=csv`);
+    expect(signals.text.split('\n')[0]).toContain('symbol');
   });
 
   it('has an agent view that fits, with what each instrument did', async () => {
