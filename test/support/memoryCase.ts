@@ -1,7 +1,7 @@
 // One case of the memory estimate in a process of its own: prints what was estimated, and what the run took at its
 // peak.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { buildArtifact, createMarket, runBacktest, PATTERNS } from '../../src/engine/index.ts';
+import { buildArtifact, createMarket, createUniverse, runBacktest, PATTERNS } from '../../src/engine/index.ts';
 import type { ArtifactRequest, BacktestTask, RunControl, Snapshot } from '../../src/engine/index.ts';
 import { estimateArtifactBytes, estimateRunBytes } from '../../src/engine/pool/memory.ts';
 import { randomSnapshot } from './bars.ts';
@@ -31,6 +31,8 @@ interface Case {
   readonly settings?: Json;
   readonly snapshots?: () => Snapshot[];
   readonly timeframe?: '1h' | '15m';
+  /** The instruments of a portfolio; absent: TEST alone. */
+  readonly symbols?: readonly string[];
   /** The file that is made of it; absent: it is run and nothing else. */
   readonly artifact?: ArtifactRequest;
 }
@@ -53,6 +55,8 @@ const artifactCase =
     sections: NAMED,
     artifact: { name, format },
   });
+
+const FORTY = Array.from({ length: 40 }, (_, at) => `S${at}`);
 
 /** Entries on few bars, so that a case measures its columns and not its trades. */
 export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
@@ -156,6 +160,13 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
       },
     },
   }),
+  'a portfolio of forty instruments': () => ({
+    symbols: FORTY,
+    snapshots: () => FORTY.map((symbol) => randomSnapshot({ count: FEWER_BARS / 20, symbol })),
+    sections: {
+      entry: entry(rare(any(...Array.from({ length: 20 }, (_, index) => compare(market(), 'gt', sma(index + 2)))))),
+    },
+  }),
   'signals as JSON': artifactCase('signals', 'json', FEWER_BARS),
   'signals as Arrow': artifactCase('signals', 'arrow'),
   'equity as CSV': artifactCase('equity', 'csv'),
@@ -166,16 +177,18 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
 
 const [name] = process.argv.slice(2);
 if (name !== undefined && Object.hasOwn(MEMORY_CASES, name)) {
-  const { sections, settings = {}, snapshots = oneHour, timeframe = '1h', artifact } = MEMORY_CASES[name]();
+  const { sections, settings = {}, snapshots = oneHour, timeframe = '1h', artifact, symbols } = MEMORY_CASES[name]();
   const stored = snapshots();
-  const config = { ...configOf(), timeframe, signalInstrument: { symbol: 'TEST' } };
+  const single = { ...configOf(), timeframe, signalInstrument: { symbol: 'TEST' } };
+  const { signalInstrument: _, ...common } = single;
+  const config = symbols ? { ...common, instruments: symbols.map((symbol) => ({ symbol })) } : single;
   const task: BacktestTask = { id: 'r', strategyAst: astOf(sections), settings, config, strategyHash: 'h' };
   const ofFile = artifact === undefined ? 0 : estimateArtifactBytes(artifact, task, stored);
   const estimate = estimateRunBytes(task, stored) + ofFile;
-  const bars = createMarket(stored, 'TEST', timeframe);
+  const bars = symbols ? createUniverse(stored, symbols, timeframe) : createMarket(stored, 'TEST', timeframe);
   // The code is loaded and the bars are opened before it is measured.
   const warm = createMarket([randomSnapshot({ count: 500 })], 'TEST', '1h');
-  runBacktest({ ...task, config: { ...config, timeframe: '1h' } }, warm, null);
+  runBacktest({ ...task, config: { ...single, timeframe: '1h' } }, warm, null);
   // What making the bars has left must not be reused unseen.
   for (let round = 0; round < 3; round++) globalThis.gc?.();
   // The peak from here on (proc(5)); making the bars had one of its own.
@@ -187,5 +200,5 @@ if (name !== undefined && Object.hasOwn(MEMORY_CASES, name)) {
     artifact === undefined ? runBacktest(task, bars, CONTROL) : buildArtifact(task, bars, CONTROL, artifact, write);
   const peak = 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))![1]) - before;
   const failure = outcome.ok ? null : outcome.error.message;
-  console.log(JSON.stringify({ estimate: estimate + more, more, peak, rows: bars.base.length, written, failure }));
+  console.log(JSON.stringify({ estimate: estimate + more, more, peak, written, failure }));
 }

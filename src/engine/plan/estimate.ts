@@ -42,6 +42,11 @@ const BARS_PER_TRADE = 24;
 const LEAST_TRADES = 4_096;
 /** The trades that a run over so many bars is admitted by. */
 export const admittedTrades = (bars: number): number => Math.max(LEAST_TRADES, bars / BARS_PER_TRADE);
+/**
+ * The short arrays of many instruments are collected late: what is left of them was seen to take as much as the columns
+ * (forty instruments of 10,000 bars), and V8 collects when memory outside of its heap has grown by so much.
+ */
+const UNCOLLECTED_BYTES = 64 << 20;
 const VALUE_BYTES = 8;
 /** Two bits per bar: true, and unknown. */
 const CONDITION_BYTES = 0.25;
@@ -93,10 +98,12 @@ export function estimateRun(
   rowsOf: (series: SeriesName) => number,
 ): { readonly ns: number; readonly bytes: number } {
   const parts = symbols.map((symbol) => estimateInstrument(estimate, symbol, rowsOf));
+  const heldBytes = sumOf(parts, (part) => part.heldBytes);
   return {
     ns: sumOf(parts, ({ ns }) => ns),
     bytes:
-      sumOf(parts, ({ heldBytes }) => heldBytes) +
+      heldBytes +
+      (parts.length > 1 ? Math.min(UNCOLLECTED_BYTES, heldBytes) : 0) +
       parts.reduce((most, { scratchBytes }) => Math.max(most, scratchBytes), 0) +
       TRADE_BYTES * admittedTrades(sumOf(parts, ({ bars }) => bars)) +
       sumOf(parts, ({ windowBytes }) => windowBytes),
