@@ -164,6 +164,25 @@ describe('a portfolio over HTTP', () => {
       },
     });
   });
+
+  it('rotates between its instruments by an allocation', async () => {
+    const change = { kind: 'percent_change', source: market(), bars: 126 };
+    const strategyVersionId = await readyVersionOf(
+      astOf({
+        entry: undefined,
+        exits: undefined,
+        allocation: {
+          kind: 'allocation',
+          when: compare({ kind: 'time', field: 'day_of_month' }, 'lt', 2),
+          long: { by: change, top: 2 },
+        },
+      }),
+    );
+    const { id, result } = await run(portfolio(SIX), strategyVersionId);
+    const trades = await tradesOf(id);
+    expect(trades.length).toBeGreaterThan(5);
+    expect(result.summaryJson.portfolio.maxPositions).toBeLessThanOrEqual(2);
+  });
 });
 
 describe('a portfolio on the command line', () => {
