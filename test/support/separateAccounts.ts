@@ -32,8 +32,7 @@ export interface SeparateAccounts {
 }
 
 interface Options {
-  /** One instrument that is written as a list. */
-  readonly isList?: boolean;
+  readonly isRotation?: boolean;
   readonly benchmark?: Bars | null;
   readonly changed?: (result: PortfolioResult) => PortfolioResult;
 }
@@ -42,7 +41,7 @@ interface Options {
 export function separateAccounts(
   task: BacktestTask,
   markets: readonly Market[],
-  { isList = markets.length > 1, benchmark = null, changed = (result) => result }: Options = {},
+  { isRotation = false, benchmark = null, changed = (result) => result }: Options = {},
 ): SeparateAccounts {
   const axis = timeAxisOf(markets.map(({ base }) => base));
   const accounts = markets.map((market, index): Account => {
@@ -61,6 +60,7 @@ export function separateAccounts(
   const [{ prepared }] = accounts;
   const { signalInstrument, ...common } = prepared.input.config;
   const symbols = markets.map(({ base }) => ({ symbol: base.symbol }));
+  const isList = markets.length > 1 || isRotation;
   const named = isList || signalInstrument === undefined ? { instruments: symbols } : { signalInstrument };
   const config = { ...common, ...named, initialBalance: task.config.initialBalance };
   const instruments = accounts.map(({ prepared: own, input }) => ({
@@ -81,6 +81,7 @@ export function separateAccounts(
     start,
     end,
     simulation: result,
+    isRotation,
     benchmark,
   };
   const run = completedPortfolio(task, { instruments: markets }, simulated, new SharedSpan());

@@ -1,13 +1,7 @@
 // An artifact's request: which file is asked for, in which format, and which page of it.
 import { z } from 'zod';
-import {
-  ARTIFACT_FORMATS,
-  ARTIFACT_NAMES,
-  FORMATS_OF,
-  isPortfolio,
-  PORTFOLIO_ARTIFACT_NAMES,
-} from '../../engine/index.ts';
-import type { ArtifactFormat, ArtifactName, ResolvedConfig } from '../../engine/index.ts';
+import { ARTIFACT_FORMATS, ARTIFACT_NAMES, FORMATS_OF, PORTFOLIO_ARTIFACT_NAMES } from '../../engine/index.ts';
+import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
 import { CSV_PAGE_PARAMETERS, pageRangeOf, type PageRange } from '../http/csvPages.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
 import { acceptedFormat } from '../http/files.ts';
@@ -54,9 +48,12 @@ export function readArtifactRequest(
   return { name, format, withValues, page };
 }
 
-/** @throws NOT_FOUND for an artifact of portfolios, of a run over one instrument */
-export function requireArtifactOf(name: ArtifactName, config: ResolvedConfig): void {
-  if (isPortfolio(config) || ARTIFACT_NAMES.some((each) => each === name)) return;
+/**
+ * @param isNamed whether results of the run name their instruments
+ * @throws NOT_FOUND for an artifact of portfolios, of a run over one instrument
+ */
+export function requireArtifactOf(name: ArtifactName, isNamed: boolean): void {
+  if (isNamed || ARTIFACT_NAMES.some((each) => each === name)) return;
   throw problem('NOT_FOUND', {
     message:
       `The backtest has one instrument, and the artifact "${name}" is of runs over several. ` +

@@ -20,7 +20,6 @@ import {
   decodeTrades,
   encodeStoredTrades,
   ENGINE_VERSION,
-  isPortfolio,
 } from '../../engine/index.ts';
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
@@ -125,11 +124,11 @@ function artifactRoute(rerunning: Rerunning): void {
       const { caller, params, query } = request;
       const backtest = await requireCompleted(sql, caller, pathId(params.id, 'backtest'));
       const { name, format, withValues, page } = readArtifactRequest(params.name, query, request.headers.accept);
-      const { resolvedConfig } = decodeDetail(backtest.detail!);
-      requireArtifactOf(name, resolvedConfig);
+      const isNamed = decodeDetail(backtest.detail!).summary.instruments !== undefined;
+      requireArtifactOf(name, isNamed);
       if (name === 'trades' && !withValues) {
         const parts = decodeTrades((await readTrades(sql, backtest.id))!);
-        const file = encodeStoredTrades(parts, format, isPortfolio(resolvedConfig));
+        const file = encodeStoredTrades(parts, format, isNamed);
         setArtifactHeaders(reply, backtest.id, name, format);
         return sendRows(reply, linkTo(config, request.url), inTurns(file), page);
       }

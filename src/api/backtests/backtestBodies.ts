@@ -10,7 +10,6 @@ import {
   FORMATS_OF,
   PORTFOLIO_ARTIFACT_NAMES,
   decodeDetail,
-  isPortfolio,
   shownSummary,
 } from '../../engine/index.ts';
 import { symbolsText } from '../../market/formatting.ts';
@@ -99,7 +98,7 @@ export function detailBody(backtest: Backtest, address: PublicAddress): Backtest
     warnings: detail === null ? [] : detail.warnings.map((warning) => ({ ...warning })),
     error: backtest.error as BacktestDetail['error'],
     effectiveSettings: detail && settingsOf(backtest, detail),
-    result: detail && resultBody(address, detail, id, shownSummary({ ...detail.summary, ...backtest.summary })),
+    result: detail && resultBody(address, id, shownSummary({ ...detail.summary, ...backtest.summary })),
     links: linksOf(address, id),
   };
 }
@@ -111,12 +110,12 @@ function settingsOf({ settings, defaults, config }: Backtest, { resolvedConfig, 
 
 function resultBody(
   address: PublicAddress,
-  { resolvedConfig }: ResultDetail,
   id: string,
   summaryJson: Record<string, unknown>,
 ): BacktestDetail['result'] {
   const urlOf = (name: string): string => linkTo(address, `${BACKTESTS}/${id}/artifacts/${name}`);
-  const names = isPortfolio(resolvedConfig) ? [...ARTIFACT_NAMES, ...PORTFOLIO_ARTIFACT_NAMES] : ARTIFACT_NAMES;
+  const names =
+    summaryJson.instruments !== undefined ? [...ARTIFACT_NAMES, ...PORTFOLIO_ARTIFACT_NAMES] : ARTIFACT_NAMES;
   return {
     summaryJson,
     artifactUrls: Object.fromEntries(names.map((name) => [name, urlOf(name)])),

@@ -61,7 +61,6 @@ function run({ markets, trigger = compare(market(), 'gt', sma(3)), exits, config
     config: { timeframe: '1d', signalInstrument: { symbol: 'A' }, initialBalance: 10_000, ...config },
   };
   const { run: completed } = separateAccounts(task, markets, {
-    isList: true,
     ...(changed !== undefined && { changed }),
   });
   return {

@@ -76,10 +76,10 @@ describe('a portfolio of one instrument', () => {
     expect(run.warnings).toEqual(single.warnings);
   });
 
-  it('differs only in names and added blocks where it is written as a list', () => {
+  it('differs under an allocation only in names and added blocks', () => {
     const single = simulateTask(TASK, MARKETS[0], null, false);
     if (!single.ok) throw new Error(single.error.message);
-    const { run } = separateAccounts(TASK, MARKETS.slice(0, 1), { isList: true });
+    const { run } = separateAccounts(TASK, MARKETS.slice(0, 1), { isRotation: true });
     const { instruments, portfolio, ...others } = run.summary;
     expect(instruments!.map(({ symbol }) => symbol)).toEqual(['MID']);
     expect(portfolio!.instruments).toBe(1);

@@ -3,14 +3,16 @@ import { tableFromIPC } from 'apache-arrow';
 import papaparse from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encodeTable } from '../../../../src/engine/bars/arrowTable.ts';
-import { createMarket } from '../../../../src/engine/bars/market.ts';
+import { createMarket, createUniverse } from '../../../../src/engine/bars/market.ts';
+import { buildArtifact } from '../../../../src/engine/artifacts.ts';
 import type { Table } from '../../../../src/engine/bars/table.ts';
 import { csvFile, jsonFile } from '../../../../src/engine/bars/tableText.ts';
 import { encodeStoredTrades } from '../../../../src/engine/index.ts';
 import { decodeDetail, decodeTrades, encodeResult, tradeTableParts } from '../../../../src/engine/pool/result.ts';
 import { instrumentsTable, weightsTable } from '../../../../src/engine/report/portfolio/portfolioTables.ts';
 import { equityTable, ordersTable, signalsTable, tradesTable } from '../../../../src/engine/report/tables.ts';
-import type { BacktestTask } from '../../../../src/engine/task.ts';
+import { pageAssets } from '../../../../src/engine/pool/pageAssets.ts';
+import type { ArtifactName, BacktestTask } from '../../../../src/engine/task.ts';
 import { randomSnapshot, START } from '../../../support/bars.ts';
 import { astOf, compare, entry, exit, market, sma } from '../../../support/builders.ts';
 import { separateAccounts, type SeparateAccounts } from '../../../support/separateAccounts.ts';
@@ -39,6 +41,7 @@ const TASK: BacktestTask = {
   config: { timeframe: '1h', signalInstrument: { symbol: 'ZIP' }, initialBalance: 30_000 },
 };
 
+const SOURCES = { pageAssets, storedResult: null };
 type Row = Record<string, string | number | boolean | null>;
 const bytesOf = (pieces: Iterable<Uint8Array>): Buffer => Buffer.concat([...pieces].map((piece) => piece.slice()));
 const jsonOf = (table: Table): Row[] => {
@@ -165,5 +168,40 @@ describe('the stored result of a portfolio', () => {
     const { run } = separateAccounts(TASK, renamed);
     expect(run.trades.map(({ pnl }) => pnl)).toEqual(accounts.run.trades.map(({ pnl }) => pnl));
     expect(run.resultHash).not.toBe(accounts.run.resultHash);
+  });
+});
+
+describe('an artifact of a run through the pipeline', () => {
+  const snapshots = ['A', 'B'].map((symbol, seed) => randomSnapshot({ symbol, seed: seed + 7, count: 300 }));
+  const universe = createUniverse(snapshots, ['A', 'B'], '1h');
+  const { signalInstrument: _, ...config } = TASK.config;
+  const task = { ...TASK, config: { ...config, instruments: [{ symbol: 'A' }, { symbol: 'B' }] } };
+  const rowsOf = (name: ArtifactName): Row[] => {
+    const pieces: Uint8Array[] = [];
+    const made = buildArtifact(task, universe, null, { name, format: 'json' }, SOURCES, (piece) => pieces.push(piece));
+    if (!made.ok) throw new Error(made.error.message);
+    return JSON.parse(bytesOf(pieces).toString()) as Row[];
+  };
+
+  it('has weights of every instant whose means are those of the instruments', () => {
+    const weights = rowsOf('weights');
+    const instruments = rowsOf('instruments');
+    expect(instruments).toHaveLength(2);
+    expect(weights.length).toBeGreaterThan(250);
+    for (const { symbol, averageWeightPct } of instruments) {
+      const sum = weights.reduce((total, row) => total + Math.abs(row[symbol as string] as number), 0);
+      expect(averageWeightPct).toBeCloseTo(sum / weights.length, 10);
+      expect(averageWeightPct).toBeGreaterThan(0);
+    }
+  });
+
+  it('is refused for a run of one instrument, with the artifacts that it has', () => {
+    const single = createMarket(snapshots.slice(0, 1), 'A', '1h');
+    const own = { ...TASK, config: { ...TASK.config, signalInstrument: { symbol: 'A' } } };
+    for (const name of ['weights', 'instruments'] as const) {
+      const made = buildArtifact(own, single, null, { name, format: 'csv' }, SOURCES, () => {});
+      expect(made).toMatchObject({ ok: false, error: { code: 'ARTIFACT_NEEDS_PORTFOLIO', path: '/name' } });
+      expect(made).toHaveProperty('error.message', expect.stringContaining('config.instruments'));
+    }
   });
 });
