@@ -3,7 +3,9 @@ import type { EvaluatedPlan } from '../../evaluate/evaluatePlan.ts';
 import { buyAndHold } from '../buyAndHold.ts';
 import { drawdowns } from '../drawdown.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
-import type { TradeRow } from '../tradeTable.ts';
+import type { PortfolioRun } from '../reportInput.ts';
+import type { NamedTradeRow } from '../tradeTable.ts';
+import { chartedInstruments, instrumentPrices, mostPoints } from './instrumentPrices.ts';
 
 /** A browser draws this many candles without stutter. */
 const MAX_POINTS = 20_000;
@@ -36,12 +38,26 @@ interface ChartData {
   readonly overlays: readonly ChartLine[];
   readonly oscillators: readonly ChartLine[];
   /** Entry and exit as [position among the points, price], the side, and whether the trade won. */
-  readonly trades: readonly (readonly [number, number, number, number, 1 | -1, 0 | 1])[];
+  readonly trades: readonly (readonly number[])[];
+  /** Of a portfolio: the prices that can be chosen. Its trades end with the place of their instrument, -1: not here. */
+  readonly instruments?: ReturnType<typeof instrumentPrices>;
 }
 
 /** @param trades the trades that are shown. */
-export function chartData(run: CompletedRun, trades: readonly TradeRow[], maxPoints = MAX_POINTS): ChartData {
-  const { input, simulation, firstRow } = run.report;
+export function chartData(run: CompletedRun, trades: readonly NamedTradeRow[], maxPoints = MAX_POINTS): ChartData {
+  const { portfolio } = run.report;
+  return portfolio?.isNamed === true
+    ? portfolioChart(run, portfolio, trades, Math.min(maxPoints, mostPoints(portfolio)))
+    : accountChart(run, trades, maxPoints, true);
+}
+
+function accountChart(
+  run: CompletedRun,
+  trades: readonly NamedTradeRow[],
+  maxPoints: number,
+  drawsNodes: boolean,
+): ChartData {
+  const { input, simulation, firstRow, benchmark } = run.report;
   const { bars, start } = input;
   const { equity } = simulation;
   const rows = equity.length;
@@ -52,7 +68,7 @@ export function chartData(run: CompletedRun, trades: readonly TradeRow[], maxPoi
   }));
   const drawdown = drawdowns(equity, input.config.initialBalance);
   const extremes = extremeIndexes(equity, drawdown);
-  const held = buyAndHold(bars, start, rows, input.config.initialBalance);
+  const held = buyAndHold(benchmark ?? bars, start, rows, input.config.initialBalance);
   /** The position of the middle of a bar among the points. */
   const pointOf = (bar: number): number => (bar - (start - firstRow) - (every - 1) / 2) / every;
   const column = (read: (first: number, last: number) => number): number[] =>
@@ -69,7 +85,7 @@ export function chartData(run: CompletedRun, trades: readonly TradeRow[], maxPoi
     equity: rounded((first, last) => equity[extremes.find((index) => index >= first && index <= last) ?? last]),
     benchmark: rounded((_, last) => held[last]),
     drawdown: rounded((first, last) => -100 * most(drawdown, first, last)),
-    ...linesOf(run, points),
+    ...(drawsNodes ? linesOf(run, points) : { overlays: [], oscillators: [] }),
     trades: trades.map((trade) => [
       pointOf(trade.entryBar),
       trade.entryPrice,
@@ -78,6 +94,41 @@ export function chartData(run: CompletedRun, trades: readonly TradeRow[], maxPoi
       trade.side === 'long' ? 1 : -1,
       trade.pnl > 0 ? 1 : 0,
     ]),
+  };
+}
+
+/** The chart of the account, with the prices of each instrument and the trades at the instants of their fills. */
+function portfolioChart(
+  run: CompletedRun,
+  portfolio: PortfolioRun,
+  trades: readonly NamedTradeRow[],
+  maxPoints: number,
+): ChartData {
+  const { input } = run.report;
+  const { instruments, axis } = portfolio;
+  // The bars of the account are those of its benchmark, and no node is drawn: each instrument has its own values.
+  const chart = accountChart(run, [], maxPoints, false);
+  const places = chartedInstruments(portfolio);
+  const indexes = new Map(instruments.map(({ symbol }, index) => [symbol, index]));
+  /** The position of a bar of an instrument among the points. */
+  const pointOf = (index: number, bar: number): number =>
+    (axis.instants[index][bar + instruments[index].firstRow] - input.start - (chart.barsPerPoint - 1) / 2) /
+    chart.barsPerPoint;
+  return {
+    ...chart,
+    instruments: instrumentPrices(portfolio, input.start, chart.barsPerPoint, chart.time.length),
+    trades: trades.map(({ symbol, entryBar, entryPrice, exitBar, exitPrice, side, pnl }) => {
+      const index = indexes.get(symbol!)!;
+      return [
+        pointOf(index, entryBar),
+        entryPrice,
+        pointOf(index, exitBar),
+        exitPrice,
+        side === 'long' ? 1 : -1,
+        pnl > 0 ? 1 : 0,
+        places.indexOf(index),
+      ];
+    }),
   };
 }
 

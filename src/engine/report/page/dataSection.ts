@@ -7,9 +7,9 @@ export function dataSection({ summary }: CompletedRun, precision: Precision): Ht
   const { outlierCount, outliers } = summary.dataQuality;
   if (outlierCount === 0) return NOTHING;
   const rows = outliers.map(
-    ({ time, kind, column, price, neighbor }) =>
+    ({ symbol, time, kind, column, price, neighbor }) =>
       html`<tr>
-        <th scope="row">${precision.time(time)}</th>
+        <th scope="row">${symbol === undefined ? NOTHING : `${symbol} `}${precision.time(time)}</th>
         <td class="text">${column}</td>
         <td>${fixed(price, precision.price)}</td>
         <td>${fixed(neighbor, precision.price)}</td>

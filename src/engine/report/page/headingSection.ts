@@ -7,18 +7,26 @@ import type { CompletedRun } from '../simulatedRun.ts';
 import { html, NOTHING, tone, type Html } from '../kit/html.ts';
 import { count, day, fixed, percentWithSign, rate, trimmed, type Precision } from '../kit/numberText.ts';
 
+/** More would fill the heading. */
+const MOST_SYMBOLS = 8;
+
 export function titleOf({ report }: CompletedRun, heading: ReportHeading | null): string {
   const { config } = report.input;
-  return heading?.strategyName ?? `${symbolsOf(config).join(', ')} ${config.timeframe}`;
+  return heading?.strategyName ?? `${marketOf({ report })} ${config.timeframe}`;
+}
+
+/** The instruments of a run in a few words. */
+export function marketOf({ report }: Pick<CompletedRun, 'report'>): string {
+  const symbols = symbolsOf(report.input.config);
+  return symbols.length <= MOST_SYMBOLS ? symbols.join(', ') : `${count(symbols.length)} instruments`;
 }
 
 export function headingSection(run: CompletedRun, heading: ReportHeading | null, precision: Precision): Html {
   const { input } = run.report;
   const { config } = input;
-  const symbol = symbolsOf(config).join(', ');
   const version = heading?.strategyVersion ?? null;
   const facts: readonly (readonly [string, string])[] = [
-    ['Market', `${symbol} ${config.timeframe}`],
+    ['Market', `${marketOf(run)} ${config.timeframe}`],
     ['Period', periodOf(run)],
     ['Costs', costsOf(config)],
     ['Fills', fillsOf(config)],

@@ -6,7 +6,12 @@
   const byId = (id) => document.getElementById(id);
   const POINTS = data.time.length;
   const OVERLAY_COLORS = ['#e08a1e', '#8a5cd6', '#1f9ed1', '#b0578d'];
-  const TRADE = { entry: 0, entryPrice: 1, exit: 2, exitPrice: 3, side: 4, isWon: 5 };
+  const TRADE = { entry: 0, entryPrice: 1, exit: 2, exitPrice: 3, side: 4, isWon: 5, instrument: 6 };
+  /** Of several instruments, whose prices are shown; of one, all of the data. */
+  let shownInstrument = 0;
+  const shown = () => (data.instruments ? data.instruments[shownInstrument] : data);
+  const isShown = (trade) => !data.instruments || trade[TRADE.instrument] === shownInstrument;
+  let showInstrument = () => {};
   /** Below this many pixels per candle its close is drawn as a line. */
   const MIN_CANDLE_PIXELS = 2.2;
   const PANE_SHARES = { price: 6, oscillators: 2, equity: 3, drawdown: 2 };
@@ -93,6 +98,14 @@
     return data.time.map((time, index) => (values[index] === null ? { time } : { time, value: values[index] }));
   }
 
+  /** A point without a bar has only its time. */
+  function candleValues() {
+    const { open, high, low, close } = shown();
+    return data.time.map((time, i) =>
+      close[i] === null ? { time } : { time, open: open[i], high: high[i], low: low[i], close: close[i] },
+    );
+  }
+
   function drawAll() {
     const { CandlestickSeries, LineSeries, BaselineSeries } = charts;
     const price = { type: 'price', precision: data.priceDecimals, minMove: 10 ** -data.priceDecimals };
@@ -101,20 +114,14 @@
       CandlestickSeries,
       0,
       { priceFormat: custom(priceText, price.minMove), borderVisible: false },
-      data.time.map((time, i) => ({
-        time,
-        open: data.open[i],
-        high: data.high[i],
-        low: data.low[i],
-        close: data.close[i],
-      })),
+      candleValues(),
       () => ({ upColor: colors.up, downColor: colors.down, wickUpColor: colors.up, wickDownColor: colors.down }),
     );
     const line = add(
       LineSeries,
       0,
       { priceFormat: custom(priceText, price.minMove), lineWidth: 1.5, visible: false },
-      points(data.close),
+      points(shown().close),
       () => ({ color: colors.faint }),
     );
     data.overlays.forEach(({ values }, index) =>
@@ -160,7 +167,7 @@
     ];
     chart.panes().forEach((each, index) => each.setStretchFactor(shares[index]));
     const labels = [
-      data.symbol,
+      shown().symbol,
       ...(data.oscillators.length > 0 ? [data.oscillators.map(({ name }) => name).join(', ')] : []),
       'Equity',
       'Drawdown',
@@ -178,6 +185,16 @@
         isLine ? { upColor: clear, downColor: clear, wickUpColor: clear, wickDownColor: clear } : colorOf(),
       );
     });
+    showInstrument = (place) => {
+      shownInstrument = place;
+      byId('instrument').value = String(place);
+      candles.setData(candleValues());
+      line.setData(points(shown().close));
+      labels[0] = shown().symbol;
+      captions[0].applyOptions(captionOf(labels[0]));
+      showLegend(POINTS - 1);
+    };
+    byId('instrument')?.addEventListener('change', ({ target }) => showInstrument(Number(target.value)));
     addRangeButtons();
     const setScale = () => {
       const mode = byId('log').checked ? charts.PriceScaleMode.Logarithmic : charts.PriceScaleMode.Normal;
@@ -209,6 +226,7 @@
         const spacing = scale.options().barSpacing;
         const size = Math.max(2.5, Math.min(5, spacing * 0.9));
         data.trades.forEach((trade, index) => {
+          if (!isShown(trade)) return;
           const x1 = scale.logicalToCoordinate(trade[TRADE.entry]);
           const x2 = scale.logicalToCoordinate(trade[TRADE.exit]);
           if (x1 === null || x2 === null || x2 < -20 || x1 > mediaSize.width + 20) return;
@@ -306,12 +324,19 @@
         ? []
         : [item(name, isOverlay ? priceText(values[index]) : grouped(values[index], 2), color)];
     });
+    const prices = () => {
+      const { symbol, open, high, low, close } = shown();
+      if (close[index] === null) return [item(symbol, 'no bar')];
+      return [
+        item('Open', priceText(open[index])),
+        item('High', priceText(high[index])),
+        item('Low', priceText(low[index])),
+        item('Close', priceText(close[index])),
+      ];
+    };
     byId('legend').replaceChildren(
       item('', timeText(data.time[index])),
-      item('Open', priceText(data.open[index])),
-      item('High', priceText(data.high[index])),
-      item('Low', priceText(data.low[index])),
-      item('Close', priceText(data.close[index])),
+      ...prices(),
       ...lines,
       item('Equity', moneyText(data.equity[index]), colors.accent),
       item('Buy and hold', moneyText(data.benchmark[index]), colors.faint),
@@ -355,6 +380,7 @@
     for (const button of byId('ranges').children) button.setAttribute('aria-pressed', 'false');
     const index = Number(row.dataset.trade);
     const trade = data.trades[index];
+    if (data.instruments && trade[TRADE.instrument] >= 0) showInstrument(trade[TRADE.instrument]);
     const margin = Math.max(20, (trade[TRADE.exit] - trade[TRADE.entry]) * 0.6);
     chart.timeScale().setVisibleLogicalRange({ from: trade[TRADE.entry] - margin, to: trade[TRADE.exit] + margin });
     dispatchEvent(new CustomEvent('trade-chosen', { detail: index }));

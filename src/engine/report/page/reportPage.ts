@@ -1,13 +1,16 @@
 // The report: one HTML file that contains its style, scripts and data, and makes no network requests.
-import { symbolsOf } from '../../config.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { ENGINE_VERSION } from '../../version.ts';
 import { periodsPerYear, periodsPerYearReason } from '../../bars/periodsPerYear.ts';
+import type { PortfolioRun } from '../reportInput.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { chartData } from './chartData.ts';
+import { chartedInstruments } from './instrumentPrices.ts';
 import { dataSection } from './dataSection.ts';
-import { headingSection, noticeSection, titleOf } from './headingSection.ts';
-import { html, htmlPage, section, type Html } from '../kit/html.ts';
+import { headingSection, marketOf, noticeSection, titleOf } from './headingSection.ts';
+import { contributionSection, instrumentsSection, rankedOutSection } from './instrumentSections.ts';
+import { exposureSection, turnoverSection, weightsSection } from './weightSections.ts';
+import { html, htmlPage, NOTHING, section, type Html } from '../kit/html.ts';
 import { day, minute, moneyDecimals, priceDecimals, quantityDecimals, type Precision } from '../kit/numberText.ts';
 import { drawdownsSection, monthsSection, spreadSection } from './returnsSections.ts';
 import { bandSection, conditionsSection, diagnosisSection, funnelSection } from './signalSections.ts';
@@ -35,7 +38,7 @@ export function reportPage(
   notice: ArtifactNotice | null,
 ): string {
   const precision = precisionOf(run);
-  const title = `${titleOf(run, heading)}: backtest of ${symbolsOf(run.report.input.config).join(', ')}`;
+  const title = `${titleOf(run, heading)}: backtest of ${marketOf(run)}`;
   return htmlPage({
     title,
     style: assets.style,
@@ -49,27 +52,45 @@ export function reportPage(
 function bodyOf(run: CompletedRun, heading: ReportHeading | null, precision: Precision): Html {
   const { base, quote } = run.report.input.instrument;
   const units = { base: base ?? 'units', quote: quote ?? 'quote' };
-  return html`${headingSection(run, heading, precision)}${diagnosisSection(run)}${CHARTS}
+  return html`${headingSection(run, heading, precision)}${diagnosisSection(run)}${chartsSection(run)}
     <div class="pair">
-      ${funnelSection(run)}${bandSection(run)}${conditionsSection(run)}
+      ${weightsSection(run)}${contributionSection(run)}${exposureSection(run)}${turnoverSection(run)}
+      ${rankedOutSection(run)} ${funnelSection(run)}${bandSection(run)}${conditionsSection(run)}
       ${spreadSection(run, units.quote, precision)}${drawdownsSection(run)}
     </div>
-    ${monthsSection(run)} ${statisticsSection(run.summary, units.quote, precision)} ${dataSection(run, precision)}
+    ${instrumentsSection(run, units.quote, precision)} ${monthsSection(run)}
+    ${statisticsSection(run.summary, units.quote, precision)} ${dataSection(run, precision)}
     ${tradesSection(shownTrades(run), run.trades.length, units, precision)}`;
 }
 
-const CHARTS = section(
-  { id: 'charts', title: 'Price, equity and drawdown' },
-  html`<div class="tools">
-      <div id="ranges"></div>
-      <label><input type="checkbox" id="log" /> Log scale</label>
-    </div>
-    <div id="chart"></div>
-    <p id="legend" aria-live="off"></p>
-    <noscript
-      ><p class="lead">The charts need JavaScript; everything else on this page works without it.</p></noscript
-    >`,
-);
+const chartsSection = (run: CompletedRun): Html =>
+  section(
+    { id: 'charts', title: 'Price, equity and drawdown' },
+    html`<div class="tools">
+        <div id="ranges"></div>
+        ${instrumentChoice(run)}
+        <label><input type="checkbox" id="log" /> Log scale</label>
+      </div>
+      <div id="chart"></div>
+      <p id="legend" aria-live="off"></p>
+      <noscript
+        ><p class="lead">The charts need JavaScript; everything else on this page works without it.</p></noscript
+      >`,
+  );
+
+/** Which instrument the price pane shows; nothing where there is one. */
+function instrumentChoice({ report }: CompletedRun): Html {
+  if (report.portfolio?.isNamed !== true) return NOTHING;
+  const options = chartedInstruments(report.portfolio).map(
+    (index, place) => html`<option value="${place}">${report.portfolio!.instruments[index].symbol}</option>`,
+  );
+  return html`<label
+    >Price of
+    <select id="instrument">
+      ${options}
+    </select></label
+  >`;
+}
 
 const shownTrades = ({ trades }: CompletedRun) => trades.slice(-MAX_TRADES);
 
@@ -78,7 +99,7 @@ function precisionOf({ report, trades }: CompletedRun): Precision {
   const { bars, instrument, start, end } = input;
   const prices = bars.close.subarray(start, Math.max(start, end));
   return {
-    price: priceDecimals(instrument.tickSize, prices),
+    price: report.portfolio === undefined ? priceDecimals(instrument.tickSize, prices) : mostDecimals(report.portfolio),
     money: moneyDecimals(input.config.initialBalance),
     quantity: quantityDecimals(
       instrument.qtyStep,
@@ -88,13 +109,20 @@ function precisionOf({ report, trades }: CompletedRun): Precision {
   };
 }
 
+/** The decimals that the prices of any instrument need. */
+const mostDecimals = ({ instruments }: PortfolioRun): number =>
+  instruments.reduce((most, { input: { bars, instrument, start, end } }) => {
+    const prices = bars.close.subarray(start, Math.max(start, end));
+    return Math.max(most, priceDecimals(instrument.tickSize, prices));
+  }, 0);
+
 /** What the script draws. */
 function dataOf(run: CompletedRun, precision: Precision): object {
   const { config } = run.report.input;
   return {
     ...chartData(run, shownTrades(run)),
     initialBalance: config.initialBalance,
-    symbol: symbolsOf(config).join(', '),
+    symbol: marketOf(run),
     isDaily: config.timeframe === '1d',
     isWide: isWide(run),
     priceDecimals: precision.price,
@@ -115,15 +143,17 @@ function isWide({ report }: CompletedRun): boolean {
   return lowest > 0 && highest > WIDE_RATIO * lowest;
 }
 
-function footer({ report, resultHash }: CompletedRun): Html {
+function footer({ report, resultHash, reproducibility }: CompletedRun): Html {
   const { bars, instrument } = report.input;
+  // A portfolio has bars of several instruments, which its data hash covers.
+  const data = report.portfolio === undefined ? bars.sha256 : reproducibility.dataHash;
   const periods = `${periodsPerYear(instrument)} periods per year, ${periodsPerYearReason(instrument)}`;
   return html`<footer>
     <p>
       Daily equity is the last mark of each UTC day that has bars; the risk-free rate is 0. Ratios are annualized over
       ${periods}. All times are UTC.
     </p>
-    <p>Engine ${ENGINE_VERSION} · result <code>${resultHash}</code> · data <code>${bars.sha256}</code></p>
+    <p>Engine ${ENGINE_VERSION} · result <code>${resultHash}</code> · data <code>${data}</code></p>
     <p>
       Charts by <a href="${CHART_SITE}">TradingView</a> Lightweight Charts™, © TradingView, Inc., Apache License 2.0.
     </p>

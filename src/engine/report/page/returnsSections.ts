@@ -51,18 +51,19 @@ function totalCell(value: number | null): Html {
   return html`<td class="total${/[1-9]/.test(text) ? (value! > 0 ? ' up' : ' down') : ''}">${text}</td>`;
 }
 
-/** Return of the instrument in each year: the first open of the run, then last close to last close. */
+/** Return of the benchmark in each year: the first open of the run, then last close to last close. */
 function marketYears({ report }: CompletedRun): Map<string, number> {
   const { bars, start, end } = report.input;
+  const { open, close } = report.benchmark ?? bars;
   const years = new Map<string, number>();
   if (end <= start) return years;
-  let before = bars.open[start];
+  let before = open[start];
   for (let row = start; row < end; row++) {
     const year = String(new Date(bars.time[row]).getUTCFullYear());
     const isLast = row + 1 === end || new Date(bars.time[row + 1]).getUTCFullYear() !== Number(year);
     if (!isLast) continue;
-    years.set(year, bars.close[row] / before - 1);
-    before = bars.close[row];
+    years.set(year, close[row] / before - 1);
+    before = close[row];
   }
   return years;
 }

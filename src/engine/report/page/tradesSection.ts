@@ -1,6 +1,6 @@
 // The trades as a table: one row per closing fill, each a link to its place in the chart.
 import { exitReasonOf } from '../../definitions/exitReasons/exitReasons.ts';
-import type { TradeRow } from '../tradeTable.ts';
+import type { NamedTradeRow } from '../tradeTable.ts';
 import { html, NOTHING, section, signedCell, table, trusted, type Html } from '../kit/html.ts';
 import { count, fixed, percent, type Precision } from '../kit/numberText.ts';
 
@@ -11,7 +11,7 @@ interface TradeUnits {
 
 /** @param shown the rows of the table, oldest first; `total` also counts those that are left out. */
 export function tradesSection(
-  shown: readonly TradeRow[],
+  shown: readonly NamedTradeRow[],
   total: number,
   units: TradeUnits,
   precision: Precision,
@@ -25,13 +25,15 @@ export function tradesSection(
       : `The last ${count(shown.length)} of ${count(total)} closing fills, newest first; the trades artifact has all.`;
   const use = 'Click a row to see it in the chart, or a heading to sort; by keyboard, use Tab, the arrows and Enter.';
   const note = `${which} Times are UTC. ${use}`;
+  const isNamed = shown.some(({ symbol }) => symbol !== undefined);
   const rows = shown.map((trade, index) => rowOf(trade, index, precision)).toReversed();
-  return section({ id: 'trades', title, note }, table(headingsOf(units), rows, trusted(' class="trades"')));
+  return section({ id: 'trades', title, note }, table(headingsOf(units, isNamed), rows, trusted(' class="trades"')));
 }
 
 /** The first columns are those that a phone shows without scrolling. */
-const headingsOf = ({ base, quote }: TradeUnits) => [
+const headingsOf = ({ base, quote }: TradeUnits, isNamed: boolean) => [
   { text: 'Position' },
+  ...(isNamed ? [{ text: 'Instrument', isText: true }] : []),
   { text: 'Side', isText: true },
   { text: 'Return', unit: '%' },
   { text: 'Profit', unit: quote },
@@ -47,8 +49,9 @@ const headingsOf = ({ base, quote }: TradeUnits) => [
   { text: 'Exit by', isText: true },
 ];
 
-function rowOf(trade: TradeRow, index: number, { price, money, quantity, time }: Precision): Html {
+function rowOf(trade: NamedTradeRow, index: number, { price, money, quantity, time }: Precision): Html {
   const cells = [
+    trade.symbol === undefined ? NOTHING : html`<td class="text">${trade.symbol}</td>`,
     html`<td class="text ${trade.side}">${trade.side === 'long' ? 'Long' : 'Short'}</td>`,
     signedCell(percent(trade.returnPct)),
     signedCell(fixed(trade.pnl, money)),
