@@ -44,7 +44,7 @@ export interface PortfolioRun {
   readonly axis: TimeAxis;
   readonly simulation: PortfolioResult;
   /**
-   * Whether results name their instruments; false: the config names one instrument, and the result is that of the
+   * Whether results name their instruments; false: one instrument without an allocation, whose result is that of the
    * single run.
    */
   readonly isNamed: boolean;

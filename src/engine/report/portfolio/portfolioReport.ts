@@ -3,7 +3,6 @@
 import type { Bars, CalendarBasis, Instrument } from '../../bars/bars.ts';
 import { periodsPerYear } from '../../bars/periodsPerYear.ts';
 import type { TimeAxis } from '../../bars/timeAxis.ts';
-import { isPortfolio } from '../../config.ts';
 import type { PortfolioResult } from '../../simulate/portfolio/portfolioSimulation.ts';
 import type { InstrumentRun, PortfolioRun, ReportInput } from '../reportInput.ts';
 import { alignedBenchmark, equalMoney } from './benchmark.ts';
@@ -17,12 +16,14 @@ export interface SimulatedPortfolio extends Pick<ReportInput, 'strategy' | 'warm
   readonly start: number;
   readonly end: number;
   readonly simulation: PortfolioResult;
+  /** Whether the strategy has an allocation: then even one instrument is named. */
+  readonly isRotation: boolean;
   /** The bars of `config.benchmark`; null: equal money in each instrument. */
   readonly benchmark: Bars | null;
 }
 
 export function portfolioReport(run: SimulatedPortfolio): ReportInput & { readonly portfolio: PortfolioRun } {
-  const { strategy, warmup, band, instruments, axis, start, end, simulation } = run;
+  const { strategy, warmup, band, instruments, axis, start, end, simulation, isRotation } = run;
   const [first] = instruments;
   const bars = accountBars(run);
   const bySymbol = instruments
@@ -51,7 +52,7 @@ export function portfolioReport(run: SimulatedPortfolio): ReportInput & { readon
     warmup,
     band,
     ...(run.benchmark !== null && { benchmark: { open: bars.open, close: bars.close, source: run.benchmark } }),
-    portfolio: { instruments, bySymbol, axis, simulation, isNamed: isPortfolio(first.input.config) },
+    portfolio: { instruments, bySymbol, axis, simulation, isNamed: instruments.length > 1 || isRotation },
   };
 }
 
