@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
-import { checkStrategy, createMarket, runBacktest, strategyHash } from '../src/engine/index.ts';
-import type { BacktestConfig, Market, Settings, StrategyAst } from '../src/engine/index.ts';
+import { checkStrategy, createMarket, createUniverse, runBacktest, strategyHash } from '../src/engine/index.ts';
+import type { BacktestConfig, Market, Settings, StrategyAst, Universe } from '../src/engine/index.ts';
 import { AST_SHAPE, EXPRESSION_SHAPES, SETTINGS_SHAPE } from '../src/engine/language/grammar/shapes.ts';
 import type { ObjectShape, Shape } from '../src/engine/language/grammar/shapes.ts';
 import { openShippedData } from '../src/market/shipped.ts';
@@ -93,7 +93,10 @@ const SECTIONS: [string, readonly string[]][] = [
   ['entry', namesBelow(section('entry')).filter((name) => !ofAction.has(name))],
   ['sizing', namesBelow(sizing)],
   ['order', namesBelow(order)],
-  ...['exits', 'risk', 'params', 'defaults'].map((name): [string, string[]] => [name, namesBelow(section(name))]),
+  ...['exits', 'allocation', 'risk', 'params', 'defaults'].map((name): [string, string[]] => [
+    name,
+    namesBelow(section(name)),
+  ]),
   ['settings', namesBelow(SETTINGS_SHAPE)],
 ];
 
@@ -129,6 +132,10 @@ function bodyOf(example: Readonly<Record<string, unknown>>): Body {
   const { settings, strategyAst } = readJson('docs/examples/strategy.json') as Required<Body>;
   if ('signalGraph' in example) return { settings, signalGraph: example.signalGraph as object };
   if ('settings' in example) return { settings: example.settings as Settings, strategyAst };
+  // An allocation stands in place of the rules.
+  const { entry: _, exits: __, risk: ___, ...others } = strategyAst.strategy;
+  if ('allocation' in example)
+    return { settings, strategyAst: { ...strategyAst, strategy: { ...others, ...example } } as StrategyAst };
   const ast = { ...strategyAst, strategy: { ...strategyAst.strategy, ...example } } as StrategyAst;
   return { settings, strategyAst: ast };
 }
@@ -138,9 +145,12 @@ describe('the page’s set of examples', () => {
     ([, json]) => JSON.parse(json) as Record<string, unknown>,
   );
   let market: Market;
+  let universe: Universe;
   beforeAll(async () => {
     const catalog = await openShippedData();
     market = createMarket(await catalog.snapshots('SPX', '1d'), 'SPX', '1d');
+    const both = [...(await catalog.snapshots('SPX', '1d')), ...(await catalog.snapshots('NASDAQ', '1d'))];
+    universe = createUniverse(both, ['SPX', 'NASDAQ'], '1d');
   });
 
   it('has one example per section and one graph', () => {
@@ -154,14 +164,20 @@ describe('the page’s set of examples', () => {
       const outcome = checkStrategy({ ...body }, { knownSymbols: new Set(['SPX']) });
       expect(outcome.issues.filter(({ code }) => code !== 'NO_EXIT_RULE')).toEqual([]);
       const strategyAst = outcome.compiled!.strategyAst;
+      const config = readJson('docs/examples/config.json') as BacktestConfig;
+      const { signalInstrument: _, ...common } = config;
       const task = {
         id: 'example',
         strategyAst,
         settings: body.settings,
-        config: readJson('docs/examples/config.json') as BacktestConfig,
+        config:
+          'allocation' in example ? { ...common, instruments: [{ symbol: 'SPX' }, { symbol: 'NASDAQ' }] } : config,
         strategyHash: strategyHash(strategyAst, body.settings),
       };
-      const run = runBacktest(task, market, { isCancelled: () => false, report: () => {} });
+      const run = runBacktest(task, 'allocation' in example ? universe : market, {
+        isCancelled: () => false,
+        report: () => {},
+      });
       expect(run.ok && run.trades.length).toBeGreaterThan(0);
     },
   );
