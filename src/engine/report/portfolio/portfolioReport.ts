@@ -16,14 +16,12 @@ export interface SimulatedPortfolio extends Pick<ReportInput, 'strategy' | 'warm
   readonly start: number;
   readonly end: number;
   readonly simulation: PortfolioResult;
-  /** Whether the strategy has an allocation: then even one instrument is named. */
-  readonly isRotation: boolean;
   /** The bars of `config.benchmark`; null: equal money in each instrument. */
   readonly benchmark: Bars | null;
 }
 
 export function portfolioReport(run: SimulatedPortfolio): ReportInput & { readonly portfolio: PortfolioRun } {
-  const { strategy, warmup, band, instruments, axis, start, end, simulation, isRotation } = run;
+  const { strategy, warmup, band, instruments, axis, start, end, simulation } = run;
   const [first] = instruments;
   const bars = accountBars(run);
   const bySymbol = instruments
@@ -52,7 +50,14 @@ export function portfolioReport(run: SimulatedPortfolio): ReportInput & { readon
     warmup,
     band,
     ...(run.benchmark !== null && { benchmark: { open: bars.open, close: bars.close, source: run.benchmark } }),
-    portfolio: { instruments, bySymbol, axis, simulation, isNamed: instruments.length > 1 || isRotation },
+    portfolio: {
+      instruments,
+      bySymbol,
+      axis,
+      simulation,
+      // A rotation of one instrument is no single run.
+      isNamed: instruments.length > 1 || strategy.allocation !== null,
+    },
   };
 }
 
