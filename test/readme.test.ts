@@ -45,7 +45,7 @@ describe('the README’s example', () => {
     const [install, ...blocks] = shellBlocks(README);
     // What npm run demo does has tests of its own.
     expect(install).toEqual({ commands: 'npm ci\nnpm run demo\n', printed: null });
-    expect(blocks).toHaveLength(1);
+    expect(blocks).toHaveLength(2);
     const folder = await mkdtemp(join(tmpdir(), 'candlepool-readme-'));
     try {
       const printed = await runShell(blocks, { cwd: ROOT, env: { DATA_DIR: folder, DATABASE_URL: '' } });
