@@ -21,7 +21,8 @@ import { placesIn, type Place } from '../support/payloadPlaces.ts';
 type Json = Record<string, unknown>;
 type Issue = Pick<ValidationIssue, 'code' | 'path' | 'suggestion' | 'patch' | 'severity'>;
 
-const STRATEGIES = 200;
+/** Of 200, by chance, 12 could not be repaired where 75 of 3,000 cannot. */
+const STRATEGIES = 600;
 const CONFIGS = 100;
 const MAX_ROUNDS = 6;
 
