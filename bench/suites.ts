@@ -16,6 +16,7 @@ export const ENGINE_SUITES = [
   'small',
   'basket',
   'scaling',
+  'portfolio',
   'sweep',
 ] as const;
 

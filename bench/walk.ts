@@ -13,7 +13,7 @@ export const SYMBOL = INSTRUMENT.symbol;
 /** Bars from 1900 on that move about 0.6 % per bar and never touch zero. */
 export function walkSnapshot(
   count: number,
-  timeframe: '1h' | '15m' | '5m' = '1h',
+  timeframe: '1d' | '1h' | '15m' | '5m' = '1h',
   { symbol = SYMBOL, seed = 23 } = {},
 ): Snapshot {
   const random = seededRandom(seed);
