@@ -225,6 +225,10 @@ describe('the description of a template', () => {
     ['rsi2_mean_reversion', ', or after 15 bars'],
     ['zscore_pair_spread', ', at a stop ten percent below the fill, or after 60 bars'],
     ['opening_range_breakout', ', stops at its low, aims at twice the risk'],
+    ['dual_momentum', ', and SYN-BOND-FUND otherwise'],
+    ['sector_rotation', ' A fund is kept as long as it ranks among the first five.'],
+    ['sixty_forty_bands', ' only if a weight is off by more than four percent of equity'],
+    ['inverse_volatility', ', with at most 40 percent in one'],
     ['linked_pair', ' and sells the dearer one short'],
   ])('of %s is refused without "%s"', (key, words) => {
     expect(faultsOf(...without(key, words))).not.toEqual([]);
