@@ -135,7 +135,7 @@ function bodyOf(example: Readonly<Record<string, unknown>>): Body {
   // An allocation stands in place of the rules.
   const { entry: _, exits: __, risk: ___, ...others } = strategyAst.strategy;
   if ('allocation' in example)
-    return { settings, strategyAst: { ...strategyAst, strategy: { ...others, ...example } } as StrategyAst };
+    return { settings, strategyAst: { ...strategyAst, strategy: { ...others, ...example } } };
   const ast = { ...strategyAst, strategy: { ...strategyAst.strategy, ...example } } as StrategyAst;
   return { settings, strategyAst: ast };
 }
