@@ -5,7 +5,7 @@ import { sizingModeOf } from '../definitions/sizing/sizingModes.ts';
 import { Accelerator } from '../kernels/accelerator.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import type { RunnableStrategy } from '../language/grammar/ast.ts';
-import { IssueLog } from '../language/issues/issues.ts';
+import { IssueLog, type ValidationIssue } from '../language/issues/issues.ts';
 import { EACH_INSTRUMENT } from '../language/check/nameChecks.ts';
 import { prepareStrategy, type Prepared, type PrepareContext, type RunInputs } from '../language/prepare/prepare.ts';
 import type { BacktestTask } from '../task.ts';
@@ -30,24 +30,27 @@ export const PLANS = new Accelerator<PlanTask>();
 export function planTask(task: PlannedTask, config: ResolvedConfig, recordsConditions: boolean): Planned {
   const options = { slippageAtrPeriod: slippageAtrPeriod(config), recordsConditions };
   const planned = PLANS.current?.(task, config, options) ?? compileTask(config, task, config, options);
-  return planned.ok ? (withoutSlots(planned.strategy, config) ?? planned) : planned;
+  if (!planned.ok) return planned;
+  const issues = slotIssues(planned.strategy, config);
+  return issues.length > 0 ? { ok: false, issues } : planned;
 }
 
-/** The issue that a size divides the equity by slots that the config does not give; undefined: there is none. */
-function withoutSlots(
-  { entries }: RunnableStrategy,
-  { portfolio }: ResolvedConfig,
-): Extract<Prepared, { readonly ok: false }> | undefined {
-  if (portfolio?.slots !== undefined) return undefined;
-  const mode = entries.map(({ action }) => sizingModeOf(action.sizing.mode)).find(({ needsSlots }) => needsSlots)?.mode;
-  if (mode === undefined) return undefined;
+/** The issues of sizes that need slots which the config does not give, and of slots that an allocation does not use. */
+function slotIssues({ entries, allocation }: RunnableStrategy, { portfolio }: ResolvedConfig): ValidationIssue[] {
   const log = new IssueLog();
-  log.add('SIZING_INVALID', '/config/portfolio/slots', {
-    message: `The strategy sizes entries by ${mode}, and the config has no portfolio.slots.`,
-    suggestion:
-      'Give the config "instruments": [{"symbol": …}, …] and "portfolio": {"slots": 10}, or use another sizing mode.',
-  });
-  return { ok: false, issues: log.list() };
+  const mode = entries.map(({ action }) => sizingModeOf(action.sizing.mode)).find(({ needsSlots }) => needsSlots)?.mode;
+  if (mode !== undefined && portfolio?.slots === undefined)
+    log.add('SIZING_INVALID', '/config/portfolio/slots', {
+      message: `The strategy sizes entries by ${mode}, and the config has no portfolio.slots.`,
+      suggestion:
+        'Give the config "instruments": [{"symbol": …}, …] and "portfolio": {"slots": 10}, or use another sizing mode.',
+    });
+  if (allocation !== null && portfolio !== undefined)
+    log.add('ALLOCATION_INVALID', '/config/portfolio', {
+      message: 'Slots and linked instruments bound the entries of rules, and the strategy has an allocation.',
+      suggestion: 'Remove portfolio from the config; the legs of the allocation say how many instruments are held.',
+    });
+  return log.list();
 }
 
 /** @param inputs the values of params and overrides */

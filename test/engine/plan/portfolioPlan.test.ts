@@ -4,7 +4,7 @@ import type { BacktestConfig, StrategyAst } from '../../../src/engine/index.ts';
 import { checkStrategy, explainStrategy, resolveConfig } from '../../../src/engine/index.ts';
 import { estimateTask } from '../../../src/engine/estimateBacktest.ts';
 import { planTask } from '../../../src/engine/plan/planTask.ts';
-import { compare, constant, entry, indicator, market, strategy, type Json } from '../../support/builders.ts';
+import { astOf, compare, constant, entry, indicator, market, strategy, type Json } from '../../support/builders.ts';
 
 const COMMON = { timeframe: '1d', initialBalance: 10_000 } as const;
 const PORTFOLIO: BacktestConfig = { ...COMMON, instruments: [{ symbol: 'A' }, { symbol: 'B' }] };
@@ -84,6 +84,19 @@ describe('a size by slots', () => {
     expect(issues.map(({ code, path }) => `${code} ${path}`)).toContain(
       'UNKNOWN_FIELD /strategyAst/strategy/entry/action/sizing/value',
     );
+  });
+});
+
+describe('an allocation', () => {
+  it('refuses slots and links, which would do nothing', () => {
+    const allocation = { kind: 'allocation', when: rising, long: {} };
+    const ast = astOf({ allocation }) as unknown as StrategyAst;
+    expect(planOf(ast, PORTFOLIO)).toMatchObject({ ok: true });
+    const planned = planOf(ast, { ...PORTFOLIO, portfolio: { slots: 3 } });
+    expect(planned.ok).toBe(false);
+    expect(planned.ok || planned.issues).toMatchObject([
+      { code: 'ALLOCATION_INVALID', path: '/config/portfolio', field: 'config', severity: 'error' },
+    ]);
   });
 });
 
