@@ -84,6 +84,7 @@ class PortfolioRun {
     house.phase = 'open';
     for (const desk of present) desk.payFunding(desk.row);
     for (const desk of present) this.#fillExits(desk, desk.input.bars.open[desk.row], false);
+    house.rotation?.fill(present);
     fillAllEntries(house, present, ({ desk, order }) => this.#input.axis.instants[desk.index][order.signalRow]);
     const busy = house.desks.filter(({ positions, pending }) => positions.length + pending.size > 0);
     house.isOfOneInstrument = busy.length <= 1;
@@ -149,8 +150,11 @@ class PortfolioRun {
       return { desk, left };
     });
     readAllEntries(house, read, this.rankedOut);
+    house.rotation?.decide(present);
+    for (const desk of present) if (desk.isAtLastRow) house.rotation?.drop(desk);
     if (this.#input.config.execution.orderTiming !== 'bar_close') return;
     for (const desk of present) this.#fillExits(desk, desk.input.bars.close[desk.row], true);
+    house.rotation?.fill(present);
     fillAllEntries(house, present, () => house.instant);
   }
 

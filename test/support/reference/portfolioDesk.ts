@@ -179,7 +179,9 @@ export class Desk extends Book {
       this.inside.realizedLosses += Math.max(0, -side * quantity * (exitPrice - entryPrice));
       this.inside.lossesSinceOpen += Math.max(0, -side * quantity * (exitPrice - from));
     }
-    if (position.quantity === 0) this.house.links.noteClose(position);
+    if (position.quantity > 0) return;
+    this.house.links.noteClose(position);
+    if (fill.reason !== 'dropped') this.house.rotation?.drop(this);
   }
 
   /** The account's last position is closed and nothing is left: trading ends for all. */

@@ -4,6 +4,7 @@ import type { Purse } from './account.ts';
 import type { Position, ReferenceTrade } from './book.ts';
 import { Desk } from './portfolioDesk.ts';
 import { Links } from './portfolioLinks.ts';
+import { Rotation } from './portfolioRotation.ts';
 
 export interface PortfolioTrade extends ReferenceTrade {
   /** Its place in the list. */
@@ -15,6 +16,8 @@ export class House {
   readonly slots: number | null;
   readonly desks: readonly Desk[];
   readonly links: Links;
+  /** null: the strategy has rules. */
+  readonly rotation: Rotation | null;
   readonly trades: PortfolioTrade[] = [];
   /** On the axis. */
   instant = 0;
@@ -32,6 +35,8 @@ export class House {
     this.purse = { balance: config.initialBalance, fills: [] };
     this.desks = instruments.map((input, index) => new Desk(input, index, this));
     this.links = new Links(this, linked);
+    const allocations = instruments.flatMap(({ allocation }) => allocation ?? []);
+    this.rotation = allocations.length === 0 ? null : new Rotation(this, allocations);
   }
 
   nextId(): number {
