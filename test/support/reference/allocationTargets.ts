@@ -1,4 +1,4 @@
-// The target weights of an allocation, as its rules tell them: who is eligible, who is selected, and how much each gets.
+// The target weights of an allocation, as its rules tell them: who is eligible, who is selected, how much each gets.
 import type { LegPlaces } from '../../../src/engine/evaluate/tradingRules.ts';
 
 /** What an instrument is at the instant of a rebalance. */
