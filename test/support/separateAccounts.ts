@@ -6,6 +6,7 @@ import { timeAxisOf } from '../../src/engine/bars/timeAxis.ts';
 import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
 import { hasBit, wordCount } from '../../src/engine/kernels/bits.ts';
 import { SharedSpan } from '../../src/engine/kernels/sharedBuffer.ts';
+import type { RunnableAllocation } from '../../src/engine/language/grammar/ast.ts';
 import { completedPortfolio } from '../../src/engine/report/portfolio/completedPortfolio.ts';
 import type { CompletedRun } from '../../src/engine/report/simulatedRun.ts';
 import type { PortfolioResult } from '../../src/engine/simulate/portfolio/portfolioSimulation.ts';
@@ -32,10 +33,20 @@ export interface SeparateAccounts {
 }
 
 interface Options {
+  /** Reports it as the run of an allocation. */
   readonly isRotation?: boolean;
   readonly benchmark?: Bars | null;
   readonly changed?: (result: PortfolioResult) => PortfolioResult;
 }
+
+/** The one in the report of a rotation, which asks only whether there is any. */
+const ALLOCATION: RunnableAllocation = {
+  kind: 'allocation',
+  when: { kind: 'schedule', everyBars: 1 },
+  long: {},
+  weights: { mode: 'equal', grossPercent: 100 },
+  bandPercent: 0,
+};
 
 /** @param task whose config is that of a single run; its symbol is replaced by that of each market. */
 export function separateAccounts(
@@ -73,7 +84,7 @@ export function separateAccounts(
   }));
   const own = result.finalBalance / config.initialBalance - 1;
   const simulated = {
-    strategy: prepared.strategy,
+    strategy: isRotation ? { ...prepared.strategy, allocation: ALLOCATION } : prepared.strategy,
     warmup: prepared.warmup,
     band: { low: own, high: own, pessimistic: own, optimistic: own },
     instruments,
@@ -81,7 +92,6 @@ export function separateAccounts(
     start,
     end,
     simulation: result,
-    isRotation,
     benchmark,
   };
   const run = completedPortfolio(task, { instruments: markets }, simulated, new SharedSpan());
