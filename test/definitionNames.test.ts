@@ -33,6 +33,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       'src/engine/indicators/association.ts': 'an indicator of the same name',
       'src/engine/language/form/units.ts': 'the member of a config',
       'src/engine/report/flatSummary.ts': 'skips the work that no requested statistic needs',
+      'src/engine/report/page/weightSections.ts': 'the id of a section',
       'src/engine/report/returns.ts': 'skips the work that no requested statistic needs',
       'src/engine/robustness/analyses/partOutcomes.ts': 'the headline numbers whose distribution is given',
       'src/engine/robustness/checkRuns.ts': 'the headline numbers of a run of a check',

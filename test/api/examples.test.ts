@@ -249,6 +249,17 @@ describe('the examples of the manifest and the authoring pack', () => {
 
   /** JSON in a sentence → what shows that it is right. */
   const SNIPPETS: Readonly<Record<string, () => Promise<void>>> = {
+    '{"SPY": 60, "BND": 40}': async () => {
+      const allocation = {
+        kind: 'allocation',
+        when: { kind: 'schedule', every: 'month', on: 'last' },
+        long: {},
+        weights: { mode: 'fixed', values: { SPY: 60, BND: 40 } },
+      };
+      const strategyAst = { protocol: 'svc.strategy', version: 1, strategy: { kind: 'strategy', allocation } };
+      const reply = await client.post('/strategies/validate', { settings: {}, strategyAst });
+      expect(reply.body, reply.text).toMatchObject({ valid: true });
+    },
     '{"version": 1}': async () => expect((await finalize({ version: 1 })).body.status).toBe('ready'),
     '{"ref": id}': async () => expect(JSON.stringify(pack.examples.signalGraph)).toMatch(/"left":\{"ref":"fast"\}/),
     '{"param": "<name>"}': async () => {

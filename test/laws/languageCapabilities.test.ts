@@ -195,7 +195,8 @@ class Author {
     const sections = made.risk as Record<string, unknown>;
     // `exactlyOneOf`: the first stays.
     for (const { path, exactlyOneOf } of capabilities.strategyAst.rules) {
-      if (exactlyOneOf === undefined) continue;
+      // Every strategy made here has an entry and no allocation.
+      if (exactlyOneOf === undefined || path === 'strategy') continue;
       const owners = path.endsWith('[]')
         ? ((sections.takeProfits ?? []) as Json[])
         : sections.trailingStop === undefined

@@ -44,8 +44,8 @@ const InstrumentRow = z
     grossPnl: number('Before all costs, quote currency.'),
     netPnl: number('After all costs, quote currency.'),
     contribution: number('netPnl / initial balance. Over all instruments they add up to returnPct.'),
-    averageWeightPct: number('|value| / equity, averaged over the instants of the run.'),
-    maxWeightPct: number('The largest |value| / equity.'),
+    averageWeightPct: number('|value| as a fraction of equity, averaged over the instants of the run.'),
+    maxWeightPct: number('The largest |value|, as a fraction of equity.'),
     rankedOut: count('Signals that no free slot was left for.'),
   })
   .meta({ id: 'InstrumentResult' });

@@ -81,8 +81,8 @@ describe('the canonical form of a schedule', () => {
     [{ every: 'week', on: 'last', at: '20:00' }, 'last trading day of the week from 20:00'],
     [{ every: 'quarter', on: -3 }, 'trading day 3 from the end of the quarter'],
     [{ every: 'year', on: 10 }, 'trading day 10 of the year'],
-    [{ everyBars: 21 }, 'every 21 bars'],
-    [{ everyBars: 1 }, 'every bar'],
+    [{ everyBars: 21 }, '1 bar in 21'],
+    [{ everyBars: 1 }, '1 bar in 1'],
   ])('of %o is read as "%s"', (members, text) => {
     const answer = prepareStrategy(strategy(schedule(members)) as StrategyAst, {});
     if (!answer.ok) throw new Error(JSON.stringify(answer.issues));

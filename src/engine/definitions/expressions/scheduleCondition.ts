@@ -59,7 +59,7 @@ export const scheduleCondition: ConditionDefinition<typeof schema, Node, Schedul
   text: ({ every, on = 1, at, everyBars }) =>
     everyBars === undefined
       ? `${dayText(on)} of the ${every}${at === undefined ? '' : ` from ${at}`}`
-      : barsText(everyBars),
+      : `1 bar in ${everyBars}`,
   lookback: needOfClock,
   step: ({ every, on = 1, at, everyBars = 1 }, { builder }, ambient) => {
     const days = every === undefined ? null : { every, on, ...(at !== undefined && { at }) };
@@ -132,4 +132,3 @@ const dayText = (on: number): string => {
   if (Math.abs(on) === 1) return `${on === 1 ? 'first' : 'last'} trading day`;
   return `trading day ${Math.abs(on)}${on < 0 ? ' from the end' : ''}`;
 };
-const barsText = (bars: number): string => (bars === 1 ? 'every bar' : `every ${bars} bars`);
