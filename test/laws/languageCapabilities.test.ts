@@ -89,6 +89,7 @@ class Author {
     if (chosen.kind === 'cross_section')
       node.source = this.#ref(node.op === 'share' ? 'bool_ref' : 'number_ref', depth);
     if (chosen.kind === 'pattern') this.#pattern(node);
+    if (chosen.kind === 'schedule') this.#schedule(node);
     this.#barred = outside;
     const id = `n${this.nodes.length}`;
     this.nodes.push({ ...node, id });
@@ -123,6 +124,13 @@ class Author {
     node.name = id;
     node.args = this.#args(args);
     node.side = this.#oneOf(['any', ...sides]);
+  }
+
+  /** `exactlyOneOf`: a period, in which every day that `on` can name by a word exists. */
+  #schedule(node: Json): void {
+    node.every ??= this.#oneOf(['week', 'month', 'year']);
+    if (node.on !== undefined) node.on = this.#oneOf(['first', 'last', 1, -1]);
+    delete node.everyBars;
   }
 
   #args(args: readonly Arg[]): Json {
@@ -195,8 +203,8 @@ class Author {
     const sections = made.risk as Record<string, unknown>;
     // `exactlyOneOf`: the first stays.
     for (const { path, exactlyOneOf } of capabilities.strategyAst.rules) {
-      // Every strategy made here has an entry and no allocation.
-      if (exactlyOneOf === undefined || path === 'strategy') continue;
+      // Every strategy made here has an entry and no allocation; nodes are made above.
+      if (exactlyOneOf === undefined || !path.startsWith('strategy.')) continue;
       const owners = path.endsWith('[]')
         ? ((sections.takeProfits ?? []) as Json[])
         : sections.trailingStop === undefined

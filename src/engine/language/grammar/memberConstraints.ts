@@ -26,8 +26,9 @@ export const MEMBER_NOTES: Readonly<
 
 const PERCENT_STOPS = STOP_LEVELS.filter(({ unit }) => unit === 'percentPoints').map(({ mode }) => mode);
 
-/** What the sections require beyond the schemas of their members. */
+/** What the sections, and a kind of node, require beyond the schemas of their members. */
 export const MEMBER_CONSTRAINTS = [
+  { path: 'nodes[kind=schedule]', exactlyOneOf: ['every', 'everyBars'] },
   { path: 'strategy', exactlyOneOf: ['entry', 'allocation'] },
   { path: 'strategy.risk.takeProfits[]', exactlyOneOf: TRIGGER_LEVELS.map(({ trigger }) => trigger.member) },
   { path: 'strategy.risk.trailingStop', exactlyOneOf: DISTANCE_LEVELS.map(({ distance }) => distance.member) },
