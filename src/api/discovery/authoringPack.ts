@@ -199,33 +199,21 @@ const MEMBERS = Object.entries(STRATEGY_MEMBERS).map(
 );
 
 /** The limits that a strategy or a config can exceed; capabilities list all. */
-const limitsOfAuthors = ({
-  entryConditions,
-  exitConditions,
-  exits,
-  nodes,
-  depth,
-  barsPerBacktest,
-  maxInstrumentsPerRun,
-  runSeconds,
-  sweepVariants,
-  sweepPoints,
-  payloadBytes,
-  configBytes,
-}: TierLimits) => ({
-  entryConditions,
-  exitConditions,
-  exits,
-  nodes,
-  depth,
-  barsPerBacktest,
-  maxInstrumentsPerRun,
-  runSeconds,
-  sweepVariants,
-  sweepPoints,
-  payloadBytes,
-  configBytes,
-});
+const AUTHOR_LIMITS = [
+  'entryConditions',
+  'exitConditions',
+  'exits',
+  'nodes',
+  'depth',
+  'barsPerBacktest',
+  'maxInstrumentsPerRun',
+  'runSeconds',
+  'sweepVariants',
+  'sweepPoints',
+  'payloadBytes',
+  'configBytes',
+] as const satisfies readonly (keyof TierLimits)[];
+const limitsOfAuthors = (limits: TierLimits) => Object.fromEntries(AUTHOR_LIMITS.map((name) => [name, limits[name]]));
 
 /** `op=gt|gte, left=number, right=number → condition. What it means.` */
 function kindLine({ kind: name, inputs, fields, output, description }: Kind): string {
