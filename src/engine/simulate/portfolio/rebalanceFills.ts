@@ -41,6 +41,8 @@ export function fillAdditions(portfolio: Portfolio, instant: number, isAtClose: 
   portfolio.takeTurn(first);
   const funds = freeCash(ledger);
   const rate = feeRate(fees, config.execution.entryOrderRole, feeTime(first.run, instantOf(first, isAtClose)));
+  // A rebate buys nothing before it is paid (semantics §4.2).
+  const paid = Math.max(0, rate);
   const additions = adding.map((member) => {
     const hasBar = hasBarAt(member, instant);
     const side = sideOf(member.holdingOrder!);
@@ -52,7 +54,7 @@ export function fillAdditions(portfolio: Portfolio, instant: number, isAtClose: 
   });
   let cost = 0;
   const inSymbolOrder = additions.toSorted((a, b) => a.member.symbolRank - b.member.symbolRank);
-  for (const { price, quantity } of inSymbolOrder) cost += costOf({ price, quantity, feeRate: rate }, config.leverage);
+  for (const { price, quantity } of inSymbolOrder) cost += costOf({ price, quantity, feeRate: paid }, config.leverage);
   const factor = isCovered(cost, funds) ? 1 : Math.max(0, funds) / cost;
   for (const { member, hasBar, price, quantity } of additions) {
     if (hasBar) add(portfolio, member, price, quantity * factor, rate, instantOf(member, isAtClose));
