@@ -9,6 +9,9 @@ import { floorToStep, partialQuantity, type Side } from './levels.ts';
 import type { Desk } from './portfolioDesk.ts';
 import type { House } from './portfolioHouse.ts';
 
+/** A difference below this part of what is held is no order. */
+const ROUNDING = 1e-12;
+
 export class Rotation {
   readonly #house: House;
   readonly #rules: readonly AllocationRule[];
@@ -83,17 +86,18 @@ export class Rotation {
     for (const desk of present) if (this.#targets.has(desk) && this.#isReduction(desk)) this.#reduce(desk);
     const waiting = house.desks.filter((desk) => this.#targets.has(desk));
     if (waiting.some((desk) => this.#isReduction(desk))) return;
-    if (waiting.length === 0) return;
+    const first = waiting.find((desk) => present.includes(desk));
+    if (first === undefined) return;
     const additions = waiting.map((desk) => this.#addition(desk));
-    const rate = Math.max(0, waiting[0].account.rate('entry', this.#instant(waiting[0])));
-    const { leverage } = waiting[0].input.config;
+    const rate = Math.max(0, first.account.rate('entry', this.#instant(first)));
+    const { leverage } = first.input.config;
     const cost = additions.reduce((sum, { quantity, price }) => sum + quantity * price * (1 / leverage + rate), 0);
     const factor = cost > 0 ? Math.max(0, Math.min(1, house.freeCash() / cost)) : 1;
     for (const { desk, quantity, price, side } of additions) {
       if (!present.includes(desk)) continue;
       this.#targets.delete(desk);
       const { qtyStep, minNotional } = desk.input.instrument;
-      const added = floorToStep(Math.max(0, quantity) * factor, qtyStep);
+      const added = floorToStep(quantity * factor, qtyStep);
       if (added > 0 && added * price >= minNotional) this.#add(desk, side, added, price);
     }
   }
@@ -106,7 +110,10 @@ export class Rotation {
     const value = this.#targets.get(desk)!;
     const held = heldOf(desk);
     if (held === 0) return false;
-    return Math.sign(value) !== Math.sign(held) || Math.abs(value / this.#house.priceOf(desk)) < Math.abs(held);
+    return (
+      Math.sign(value) !== Math.sign(held) ||
+      Math.abs(value / this.#house.priceOf(desk)) < Math.abs(held) * (1 - ROUNDING)
+    );
   }
 
   #reduce(desk: Desk): void {
@@ -146,7 +153,8 @@ export class Rotation {
     // One without a bar counts at its last close.
     const raw = this.#house.priceOf(desk);
     const price = this.#house.hasBar(desk) ? desk.account.slipped(raw, side, this.#instant(desk)) : raw;
-    return { desk, side, price, quantity: Math.abs(value) / price - Math.abs(heldOf(desk)) };
+    // At the slipped price nothing may be missing.
+    return { desk, side, price, quantity: Math.max(0, Math.abs(value) / price - Math.abs(heldOf(desk))) };
   }
 
   #add(desk: Desk, side: Side, quantity: number, price: number): void {
