@@ -90,7 +90,10 @@ export interface InstrumentBits {
   readonly window: Window;
 }
 
-/** Pairs of conjuncts of the first instrument that were each true on some bar of any, and on no bar of any together. */
+/**
+ * Pairs of conditions: each condition was true on some bar of some instrument, but no instrument had a bar on which
+ * both were true.
+ */
 export function neverTogetherAnywhere(
   conjuncts: readonly ConditionBits[],
   all: readonly InstrumentBits[],

@@ -1,4 +1,5 @@
-// The closes of an instant: equity and the liquidation test, then exits of all instruments, then entries of all.
+// The closes of an instant: equity and the liquidation test, then exits of all instruments,
+// then entries of all (semantics §8.3).
 import { endOfDataExit } from '../../definitions/exitReasons/endOfDataExit.ts';
 import { isRead } from '../closes.ts';
 import { exitFill, fillDueExits, fillExit } from '../fills.ts';
@@ -44,7 +45,7 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
   if (instant === input.end - 1) closeAtEnd(portfolio);
 }
 
-/** Closes at its last close what a member holds whose data ends early. */
+/** Closes the positions of members whose data ends early, at their last close (semantics §8.2). */
 function closeEnded(portfolio: Portfolio): void {
   const { present } = portfolio;
   const hasEnded = (member: Member): boolean => member.endsEarly && isLastRow(member);
@@ -59,7 +60,7 @@ function closeAtEnd(portfolio: Portfolio): void {
   for (const { run } of portfolio.active) expireAll(run);
 }
 
-/** @param opened when the bar opened at whose close they are closed; null: it is their own */
+/** @param opened open time of the bar at whose close the positions are closed; null: each member's current bar */
 function closeAll(portfolio: Portfolio, members: readonly Member[], opened: number | null): void {
   const role = portfolio.config.execution.exitOrderRole;
   for (const { member, position } of oldestFirst(members)) {

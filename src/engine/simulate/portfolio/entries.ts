@@ -1,5 +1,5 @@
 // Entries of one close: what every instrument would order, and which of these orders the slots of the account and the
-// linked groups leave.
+// linked groups leave (semantics §8.6, §8.7).
 import { readPrice } from '../levels.ts';
 import type { EntryOrder } from '../orders.ts';
 import { countStaying, needsSlot, orderReversal, placeEntry, prepareEntry, reversesNow } from '../signals.ts';
@@ -140,7 +140,7 @@ function takenSlots({ active }: Portfolio): number {
   return taken;
 }
 
-/** Counts what lost, and how far it was from what got in. */
+/** Counts lost orders, and notes the largest losing and the smallest winning rank (semantics §8.6). */
 function countLost(portfolio: Portfolio, taken: readonly Unit[], lost: readonly Unit[]): void {
   let orders = 0;
   for (const { legs, rank } of lost) {

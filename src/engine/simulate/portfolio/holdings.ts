@@ -1,4 +1,5 @@
-// Holdings: the one position that an allocation has in an instrument, at the average price of its entries.
+// Holdings: the one position that an allocation has in an instrument, at the average price of its entries
+// (semantics §8.12).
 import type { EntryRule } from '../../evaluate/tradingRules.ts';
 import { wordCount } from '../../kernels/bits.ts';
 import { chargeFee } from '../costs.ts';

@@ -1,6 +1,6 @@
 // The inside of the bars of an instant, instrument by instrument in the order of the list. Nobody knows when another
 // bar freed or took what it did: an instrument sees the account as it was after the opens, with its own fills, less
-// what the bars before it in the list have taken since, and never what they have freed.
+// what the bars before it in the list have taken since, and never what they have freed (semantics §8.4).
 import { playAfterOpen } from '../bar.ts';
 import { updateMargin } from '../margin.ts';
 import { TRADE, TRADE_WIDTH } from '../tradeLog.ts';
@@ -11,7 +11,7 @@ import type { Portfolio } from './portfolio.ts';
 interface Taken {
   /** Fees and losses against the entry price. */
   cash: number;
-  /** Fees and losses since the open, which unrealized profit there does not have. */
+  /** Fees and losses since the open, which are not in unrealized profit at the open. */
   equity: number;
   margin: number;
   open: number;

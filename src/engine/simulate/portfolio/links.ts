@@ -1,4 +1,4 @@
-// Linked instruments: what closes when one of them is closed.
+// Linked instruments: exits and cancellations when one of them is closed (semantics §8.7).
 import { linkedExit } from '../../definitions/exitReasons/linkedExit.ts';
 import type { Ledger } from '../ledger.ts';
 import { removePending } from '../orderLog.ts';
@@ -20,8 +20,9 @@ export function noteClosings({ links, run }: Member, trades: TradeLog, first: nu
 }
 
 /**
- * Orders the exit of what is left of links of which an entry was closed, and cancels what still waits to enter. The
- * exit fills at the first bar of its instrument after this instant; one that was ordered before keeps its reason.
+ * For each link with a closed entry: orders an exit for every position of the link that is still open, and cancels
+ * entry orders of the link that have not filled. The exit fills at the first bar of its instrument after this instant;
+ * an exit that was ordered before keeps its reason.
  * @param countsAsOrdered false: orders of this close fill before it, and do not see it
  */
 export function closeLinks(closed: Set<Link>, ledger: Ledger, instant: number, countsAsOrdered: boolean): void {

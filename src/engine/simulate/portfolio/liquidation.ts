@@ -1,4 +1,5 @@
-// Liquidation of an account that holds several instruments: everything is closed, oldest position first.
+// Liquidation of an account that holds several instruments: everything is closed, oldest position first
+// (semantics §8.5).
 import { liquidationExit } from '../../definitions/exitReasons/liquidationExit.ts';
 import { exitFill, fillExit } from '../fills.ts';
 import type { Instant } from '../instant.ts';
@@ -7,7 +8,7 @@ import { atClose, atGap } from '../run.ts';
 import { hasLaterBar, type Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
 
-/** Closes everything at the marks when equity is below the maintenance margin of all holdings (semantics §4.5). */
+/** Closes everything at the marks when equity is below the maintenance margin of all holdings (semantics §8.5). */
 export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen: boolean): void {
   const { activeBySymbol, active, present, config } = portfolio;
   let gross = 0;
@@ -18,7 +19,7 @@ export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen:
     liquidate(each.member, each.position, isAtOpen);
     portfolio.endTurn(each.member);
   }
-  // What is left has no bar at this instant.
+  // The remaining positions have no bar at this instant.
   for (const member of active) {
     if (member.open === 0 || !hasLaterBar(member, instant)) continue;
     member.isLiquidated = true;

@@ -51,7 +51,7 @@ export interface Member {
   /** The account was liquidated at an instant at which it has no bar: it is closed at its next open. */
   isLiquidated: boolean;
 
-  /** Exits of linked instruments, which fill at the next open after the ones that are due. */
+  /** Exits of linked instruments. They fill at the next open, with the due exits, in the order of order ids. */
   readonly linkedExits: DueExits;
   /** By the row of the signal, the entries that were taken together with those of other members; null: not linked. */
   readonly links: Map<number, Link> | null;

@@ -1,4 +1,5 @@
-// The opens of an instant: funding, market exits, market entries, the liquidation test, and what the opens have passed.
+// The opens of an instant: funding, market exits, market entries, the liquidation test, then levels and
+// pending orders that the opens have passed (semantics §8.3, steps 1 to 4).
 import { passLevels, passPendingOrders } from '../bar.ts';
 import { fillMarketExit } from '../fills.ts';
 import { payFunding } from '../funding.ts';

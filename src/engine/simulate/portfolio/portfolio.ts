@@ -1,5 +1,5 @@
 // The portfolio: everything one simulation of several instruments holds while it goes from instant to instant. The
-// instruments share one account, and take turns with it.
+// instruments share one account, and take turns with it (semantics §8.3, §8.4).
 import type { Instrument } from '../../bars/bars.ts';
 import { DAY_MS } from '../../bars/bars.ts';
 import type { AmbiguityFallback, ResolvedConfig } from '../../config.ts';
@@ -152,7 +152,10 @@ export class Portfolio {
     return true;
   }
 
-  /** Equity at the marks. The last holding comes in as that of a single run does, so that one alone gives its bits. */
+  /**
+   * Equity at the marks. The last holding is added with the same arithmetic as in a single run, so a portfolio with one
+   * holding gives bit-identical equity.
+   */
   equityAtMarks(): number {
     let last: Member | null = null;
     let others = 0;

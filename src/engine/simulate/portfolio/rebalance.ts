@@ -1,4 +1,5 @@
-// Rebalances: at the close of an instant, what an allocation wants every instrument to hold.
+// Rebalances: at the close of an instant, what an allocation wants every instrument to hold
+// (semantics §8.9, §8.11).
 import type { AllocationRule, LegRule } from '../../evaluate/tradingRules.ts';
 import { hasBit } from '../../kernels/bits.ts';
 import { readPrice, readSignalLevels } from '../levels.ts';
@@ -15,7 +16,7 @@ export function rebalance(portfolio: Portfolio, instant: number): void {
   const equity = portfolio.equityAtMarks();
   const able = members.filter((member) => findRow(member, instant));
   const gross = grossOf(able);
-  // Without them there is no rebalance, and the orders of the last one stay.
+  // Without a known gross and positive equity there is no rebalance, and the orders of the last one stay.
   if (Number.isNaN(gross) || !(equity > 0)) return;
   for (const member of members) if (member.holdingOrder !== null) cancelHoldingOrder(member, 'cancelled');
   const isAble = new Set(able);
@@ -43,7 +44,7 @@ function findRow(member: Member, instant: number): boolean {
   return true;
 }
 
-/** The first known gross in the order of symbols, as a fraction of equity; NaN: none is known. */
+/** The first known gross in the order of symbols, as a fraction of equity; NaN: none is known (semantics §8.10). */
 function grossOf(able: readonly Member[]): number {
   for (const { run, rebalanceRow } of able.toSorted((a, b) => a.symbolRank - b.symbolRank)) {
     const percent = readPrice(run, run.input.allocation!.gross, rebalanceRow);
@@ -76,7 +77,7 @@ function candidateOf(
 
 const NOTHING_KNOWN: LegFacts = { by: NaN, where: false, require: false };
 
-/** Whether a holding enters or leaves, or a weight is off by more than the band. */
+/** Whether a holding enters or leaves, or a weight is off by more than the band (semantics §8.11). */
 function isOffBand(
   { bandPercent }: AllocationRule,
   able: readonly Member[],

@@ -1,4 +1,5 @@
-// The fills of a rebalance: first all reductions, however long the slowest takes, then the additions together.
+// The fills of a rebalance: first all reductions, however long the slowest takes, then the additions together
+// (semantics §8.11).
 import { droppedExit } from '../../definitions/exitReasons/droppedExit.ts';
 import { rebalanceExit } from '../../definitions/exitReasons/rebalanceExit.ts';
 import { feeRate } from '../costs.ts';
@@ -61,7 +62,7 @@ export function fillAdditions(portfolio: Portfolio, instant: number, isAtClose: 
   }
 }
 
-/** Expires at their last bar the orders of members that have no other. */
+/** Expires the orders of members at their last bar. */
 export function expireHoldingOrders({ present }: Portfolio): void {
   for (const member of present)
     if (member.holdingOrder !== null && isLastRow(member)) cancelHoldingOrder(member, 'expired');

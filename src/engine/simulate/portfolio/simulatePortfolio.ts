@@ -1,5 +1,5 @@
 // The portfolio loop: instant after instant through the opens, insides and closes of the instruments at which
-// something can happen. Rules: semantics §2 to §4 for each instrument, and the chapter on portfolios for all together.
+// something can happen. Rules: semantics §2 to §4 for each instrument, and semantics §8 for all together.
 import { policyInForce, type AmbiguityFallback } from '../../config.ts';
 import { nextBit, setBits } from '../../kernels/bits.ts';
 import { isIdle } from '../closes.ts';

@@ -1,4 +1,5 @@
-// Targets: from what is known of every instrument at one instant to the weights that an allocation gives them.
+// Targets: from what is known of every instrument at one instant to the weights that an allocation gives them
+// (semantics §8.9, §8.10).
 import { weightModeOf } from '../../definitions/weights/weightModes.ts';
 import type { AllocationRule, LegForm, LegPlaces } from '../../evaluate/tradingRules.ts';
 

@@ -1,4 +1,5 @@
-// Tickets: the fill of a market entry, or of the entries of a linked group, which fill together or not at all.
+// Tickets: the fill of a market entry, or of the entries of a linked group, which fill together or not at all
+// (semantics §8.7). Not the tickets of the queue.
 import { costOf, feeTime, fillEntry, isCovered, openPosition, sizeEntry } from '../fills.ts';
 import { closedRow, type Instant } from '../instant.ts';
 import { freeCash } from '../ledger.ts';
