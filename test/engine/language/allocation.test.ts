@@ -187,6 +187,14 @@ describe('the language of allocations', () => {
     });
   });
 
+  it('offers both ways to count the places that keepWithin needs', () => {
+    const refused = prepareStrategy(allocated({ long: { by: roc(60), keepWithin: 2 } }) as StrategyAst, {}, {});
+    expect(refused).toMatchObject({
+      ok: false,
+      issues: [{ suggestion: 'Give top or topPercent, or remove keepWithin.' }],
+    });
+  });
+
   it('counts the lookback of every part', () => {
     const lookback = (allocation: object): number => inferLookback(prepared(allocated(allocation)).strategy, '1d');
     expect(lookback({ long: { by: roc(252), top: 1 } })).toBe(252);

@@ -68,8 +68,10 @@ function checkLeg(leg: Members, { side, count, percent, extreme }: LegForm, cont
   if (leg.keepWithin === undefined) return;
   if (!isRanked) {
     log.add('ALLOCATION_INVALID', pointerOf(leg, 'keepWithin'), {
-      message: `The ${side} leg has keepWithin without ${count}: it holds every eligible instrument as it is.`,
-      suggestion: `Give ${count}, or remove keepWithin.`,
+      message:
+        `The ${side} leg has keepWithin without ${count} or ${percent}: ` +
+        'it holds every eligible instrument as it is.',
+      suggestion: `Give ${count} or ${percent}, or remove keepWithin.`,
     });
   }
   const [least, kept] = [numberOf(leg[count], values), numberOf(leg.keepWithin, values)];
@@ -123,7 +125,9 @@ export function checkAllocationRun(
   if (fallback !== undefined) report(fallback, 'is the fallback', pointerOf(allocation, 'fallback'));
 }
 
-/** Parts of risk that close in steps or move the stop by the entry, which the average of a holding is not. */
+/**
+ * Risk settings that need a fixed entry price and quantity. Each addition changes the average entry price of a holding.
+ */
 const REFUSED_RISK = ['takeProfits', 'breakeven'] as const;
 
 function checkRisk(risk: Members, { log, pointerOf }: SectionContext): void {

@@ -49,24 +49,23 @@ function lostSignals(report: ReportInput, { simulation }: PortfolioRun): Diagnos
     largestLost === null || smallestTaken === null
       ? ''
       : ` The largest rank that lost was ${text(largestLost)}, the smallest that got in ${text(smallestTaken)}.`;
+  const atOnce =
+    mostAtOnce === 0
+      ? ', each when its order would have filled'
+      : `. At most ${mostAtOnce} ${mostAtOnce === 1 ? 'signal was' : 'signals were'} lost at the same close`;
   const slots =
-    count === 0
-      ? ''
-      : `${count} of ${counts.entrySignals} entry signals found no free slot; ${mostAtOnce} more ` +
-        `${mostAtOnce === 1 ? 'slot' : 'slots'} would have taken those of any one close.${ranks}`;
+    count === 0 ? '' : `${count} of ${counts.entrySignals} entry signals found no free slot${atOnce}.${ranks}`;
   const contested =
     contestedFunds === 0
       ? ''
-      : ` ${contestedFunds} of them lacked funds that another instrument freed in the same bar.`;
-  const cash =
-    unpaid === 0
-      ? ''
-      : `${unpaid} ${unpaid === 1 ? 'order was' : 'orders were'} rejected for lack of cash.${contested}`;
+      : `${contestedFunds} ${contestedFunds === 1 ? 'fill' : 'fills'} lacked cash or a slot that another instrument ` +
+        'freed in the same bar.';
+  const cash = unpaid === 0 ? '' : `${unpaid} ${unpaid === 1 ? 'order was' : 'orders were'} rejected for lack of cash.`;
   const advice =
     count === 0
       ? rejectionAdvice('INSUFFICIENT_BALANCE', report)
       : 'Raise config.portfolio.slots with smaller sizes, or give entries a rank that picks the better ones.';
-  return [warning('SIGNALS_LOST', null, [slots, cash].filter((part) => part !== '').join(' '), advice)];
+  return [warning('SIGNALS_LOST', null, [slots, cash, contested].filter((part) => part !== '').join(' '), advice)];
 }
 
 function dominance([largest, ...others]: readonly InstrumentRow[], netProfit: number): Diagnosis[] {

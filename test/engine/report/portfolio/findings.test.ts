@@ -165,7 +165,7 @@ describe('the diagnosis of a portfolio', () => {
     [
       'SIGNALS_LOST',
       { markets: [A, B], changed: lost({ count: 7, mostAtOnce: 2, largestLost: 1.5, smallestTaken: 2 }) },
-      /^7 of \d+ entry signals found no free slot; 2 more slots .* The largest rank that lost was 1\.5, .* got in 2\.$/,
+      /^7 of \d+ .* no free slot\. At most 2 signals were lost at the same close\. .* lost was 1\.5, .* got in 2\.$/,
     ],
     [
       'ONE_INSTRUMENT_DOMINATES',
@@ -192,6 +192,21 @@ describe('the diagnosis of a portfolio', () => {
     expect(findings.find((finding) => finding.code === code)).toMatchObject({
       message: expect.stringMatching(message),
     });
+  });
+
+  it.each([
+    ['signals that were lost at fills alone', { count: 3, mostAtOnce: 0 }, 0, /^3 of \d+ .* each when its order/],
+    [
+      'fills that lacked what was freed',
+      { count: 1, mostAtOnce: 1 },
+      2,
+      /^1 of .* close\. 2 fills lacked cash or a slot/,
+    ],
+  ])('says of SIGNALS_LOST: %s', (_, ranks, contestedFunds, message) => {
+    const ranked = lost({ ...ranks, largestLost: null, smallestTaken: null });
+    const changed = (result: PortfolioResult): PortfolioResult => Object.assign(ranked(result), { contestedFunds });
+    const { findings } = run({ markets: [A, B], changed });
+    expect(findings.find(({ code }) => code === 'SIGNALS_LOST')!.message).toMatch(message);
   });
 
   it('says how often the account was turned over where costs exceed the profit before them', () => {
