@@ -130,6 +130,20 @@ async function walk(call: CallTool): Promise<Walked> {
 }
 
 describe('over HTTP', () => {
+  it('pages through all series', async () => {
+    const { callTool } = await connect(key.apiKey);
+    const { data: items } = (await key.get('/market-data?limit=100')).body;
+    expect(items.length).toBeGreaterThan(2);
+    const found: object[] = [];
+    let cursor: string | null = null;
+    do {
+      const { body } = await callTool('list_market_data', { limit: 2, ...(cursor !== null && { cursor }) });
+      found.push(...body.data);
+      cursor = body.pagination.nextCursor;
+    } while (cursor !== null);
+    expect(found).toEqual(items);
+  });
+
   it('lists the tools of the contract with schemas and hints', async () => {
     const { client } = await connect(key.apiKey);
     const { tools } = await client.listTools();

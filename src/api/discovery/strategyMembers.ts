@@ -37,7 +37,8 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.entry.rank':
     'In a portfolio with more signals than free slots the largest get in. The same scale for all rules.',
   'strategy.entry.action.side': 'Long and short are never open together.',
-  'strategy.entry.action.sizing': 'An order that cannot be paid is rejected and counted, never made smaller.',
+  'strategy.entry.action.sizing':
+    'An order that cannot be paid is rejected, never made smaller, except by `equal_slots` (equity / slots).',
   ...variantTexts('strategy.entry.action.sizing', SIZING_MODES),
   'strategy.entry.action.order':
     'Default `market`: the next open. A new signal of the rule replaces its pending limit or stop order.',

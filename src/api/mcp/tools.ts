@@ -156,8 +156,8 @@ export const TOOLS: readonly Tool[] = [
     'list_market_data',
     'List market data',
     'The series that strategies can run on: symbol, timeframe, number of bars, first and last time.',
-    {},
-    (_, { call }) => call(get('/market-data')),
+    { limit, cursor: CURSOR },
+    (args, { call }) => call(get(`/market-data?${queryOf(args)}`)),
   ),
   readTool(
     'validate_strategy',
