@@ -5,7 +5,7 @@ import { sizingModeOf } from '../definitions/sizing/sizingModes.ts';
 import { Accelerator } from '../kernels/accelerator.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import type { RunnableStrategy } from '../language/grammar/ast.ts';
-import { IssueLog, type ValidationIssue } from '../language/issues/issues.ts';
+import { IssueLog } from '../language/issues/issues.ts';
 import { EACH_INSTRUMENT } from '../language/check/nameChecks.ts';
 import { prepareStrategy, type Prepared, type PrepareContext, type RunInputs } from '../language/prepare/prepare.ts';
 import type { BacktestTask } from '../task.ts';
@@ -31,27 +31,32 @@ export function planTask(task: PlannedTask, config: ResolvedConfig, recordsCondi
   const options = { slippageAtrPeriod: slippageAtrPeriod(config), recordsConditions };
   const planned = PLANS.current?.(task, config, options) ?? compileTask(config, task, config, options);
   if (!planned.ok) return planned;
-  const issues = slotIssues(planned.strategy, config);
-  return issues.length > 0 ? { ok: false, issues } : planned;
+  const issue = slotIssue(planned.strategy, config);
+  if (issue === null) return planned;
+  const log = new IssueLog();
+  log.add(...issue);
+  return { ok: false, issues: log.list() };
 }
 
-/** The issues of sizes that need slots which the config does not give, and of slots that an allocation does not use. */
-function slotIssues({ entries, allocation }: RunnableStrategy, { portfolio }: ResolvedConfig): ValidationIssue[] {
-  const log = new IssueLog();
-  const mode = entries.map(({ action }) => sizingModeOf(action.sizing.mode)).find(({ needsSlots }) => needsSlots)?.mode;
-  if (mode !== undefined && portfolio?.slots === undefined)
-    log.add('SIZING_INVALID', '/config/portfolio/slots', {
-      message: `The strategy sizes entries by ${mode}, and the config has no portfolio.slots.`,
-      suggestion:
-        'Give the config "instruments": [{"symbol": …}, …] and "portfolio": {"slots": 10}, or use another sizing mode.',
-    });
-  if (allocation !== null && portfolio !== undefined)
-    log.add('ALLOCATION_INVALID', '/config/portfolio', {
-      message: 'Slots and linked instruments bound the entries of rules, and the strategy has an allocation.',
-      suggestion: 'Remove portfolio from the config; the legs of the allocation say how many instruments are held.',
-    });
-  return log.list();
+/** The issue of sizes that need slots which the config does not give, or of slots that an allocation does not use. */
+function slotIssue(
+  { entries, allocation }: RunnableStrategy,
+  { portfolio }: ResolvedConfig,
+): Parameters<IssueLog['add']> | null {
+  if (allocation !== null)
+    return portfolio === undefined ? null : ['ALLOCATION_INVALID', '/config/portfolio', SLOTS_UNUSED];
+  const needing = entries.find(({ action }) => sizingModeOf(action.sizing.mode).needsSlots);
+  if (needing === undefined || portfolio?.slots !== undefined) return null;
+  const message = `The strategy sizes entries by ${needing.action.sizing.mode}, and the config has no portfolio.slots.`;
+  const suggestion =
+    'Give the config "instruments": [{"symbol": …}, …] and "portfolio": {"slots": 10}, or use another sizing mode.';
+  return ['SIZING_INVALID', '/config/portfolio/slots', { message, suggestion }];
 }
+
+const SLOTS_UNUSED = {
+  message: 'Slots and linked instruments bound the entries of rules, and the strategy has an allocation.',
+  suggestion: 'Remove portfolio from the config; the legs of the allocation say how many instruments are held.',
+};
 
 /** @param inputs the values of params and overrides */
 export function compileTask(
