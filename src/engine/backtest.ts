@@ -7,6 +7,7 @@ import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
 import { SharedSpan } from './kernels/sharedBuffer.ts';
 import { missingSeries } from './evaluate/frames.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
+import { boundInput } from './boundInput.ts';
 import { emptyRange, evaluationRows, warmupOf } from './evaluationRows.ts';
 import { benchmarkBars, failure, invalidStrategy, missingBars, severalInstruments, stopped } from './failedRun.ts';
 import { preparePortfolio, simulatePrepared, type KeptRecords } from './portfolioBacktest.ts';
@@ -202,25 +203,10 @@ export function prepareRun(
   const evaluated = new EvaluatedPlan(plan, market, store, control, task.owner);
   const boundRules = bindRules(strategy, evaluated, recordsConditions);
   const warmup = warmupOf(strategy, task.settings, task.strategyAst, market.base.timeframe);
-  const { firstRow, endRow, start } = evaluationRows(market.base, config.range, warmup);
+  const rows = evaluationRows(market.base, config.range, warmup);
+  const { firstRow, endRow } = rows;
   if (firstRow === endRow) return failure('RANGE_NO_DATA', '/config/range', emptyRange(market.base));
-  // Every member by its name: a spread makes an object that grows with each member after it.
-  const input: SimulationInput = {
-    bars: market.base,
-    instrument: market.instrument,
-    start,
-    end: endRow,
-    fine: market.fine ?? null,
-    config,
-    maxConcurrentPositions: strategy.maxConcurrentPositions,
-    entries: boundRules.entries,
-    exits: boundRules.exits,
-    risk: boundRules.risk,
-    slippageAtr: boundRules.slippageAtr,
-    control: null,
-    keepOrders: false,
-    scratch: undefined,
-  };
+  const input = boundInput({ market, rows, config, strategy, boundRules, control: null, keepOrders: false });
   const prepared: PreparedRun = { ok: true, strategy, evaluated, boundRules, input, firstRow, endRow, warmup };
   if (config.benchmark === undefined) return prepared;
   const benchmark = benchmarkBars(config.benchmark, market);

@@ -2,6 +2,7 @@
 import type { Bars, Market, Universe } from './bars/bars.ts';
 import { timeAxisOf, type TimeAxis } from './bars/timeAxis.ts';
 import { symbolsOf, type ResolvedConfig } from './config.ts';
+import { boundInput } from './boundInput.ts';
 import { quoteIssues } from './configChecks.ts';
 import { bindRules, type BoundRules } from './evaluate/bindRules.ts';
 import type { ColumnStore } from './evaluate/columnStore.ts';
@@ -78,24 +79,16 @@ export function preparePortfolio(
   const instruments = markets.map((market, at): PreparedInstrument => {
     const evaluated = plans[at];
     const boundRules = bindRules(strategy, evaluated, true);
-    const { firstRow, endRow, start } = rows[at];
-    const input: SimulationInput = {
-      bars: market.base,
-      instrument: market.instrument,
-      start,
-      end: endRow,
-      fine: market.fine ?? null,
+    const { firstRow, endRow } = rows[at];
+    const input = boundInput({
+      market,
+      rows: rows[at],
       config,
-      maxConcurrentPositions: strategy.maxConcurrentPositions,
-      entries: boundRules.entries,
-      exits: boundRules.exits,
-      allocation: boundRules.allocation,
-      risk: boundRules.risk,
-      slippageAtr: boundRules.slippageAtr,
+      strategy,
+      boundRules,
       control,
       keepOrders: keeps.orders,
-      scratch: undefined,
-    };
+    });
     return { symbol: symbols[at], evaluated, boundRules, input, firstRow, endRow };
   });
   const axis = timeAxisOf(markets.map(({ base }) => base));
