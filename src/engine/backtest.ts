@@ -56,7 +56,7 @@ export function limitKept(bytes: { readonly columns: number; readonly trades: nu
  * any thread of any host. The report of a completed run is valid until the next run of this thread.
  */
 export function runBacktest(task: BacktestTask, market: Market | Universe, control: RunControl | null): SimulatedRun {
-  return run(task, market, control, { orders: false, weights: false }, lentMemory);
+  return run(task, market, control, { orders: false, weights: false, conditions: true }, lentMemory);
 }
 
 /** Runs a task on memory of its own, for an artifact. */
@@ -67,7 +67,7 @@ export function simulateTask(
   keepOrders: boolean,
   keepWeights = false,
 ): SimulatedRun {
-  return run(task, market, control, { orders: keepOrders, weights: keepWeights }, null);
+  return run(task, market, control, { orders: keepOrders, weights: keepWeights, conditions: true }, null);
 }
 
 /** @param memory lent to a run of one instrument; null: it has memory of its own */

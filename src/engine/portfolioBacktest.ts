@@ -1,7 +1,7 @@
 // A portfolio run, from a checked strategy and the columns of several instruments to a simulation of one account.
 import type { Bars, Market, Universe } from './bars/bars.ts';
 import { timeAxisOf, type TimeAxis } from './bars/timeAxis.ts';
-import { symbolsOf, type ResolvedConfig } from './config.ts';
+import { resolveConfig, symbolsOf, type ResolvedConfig } from './config.ts';
 import { boundInput } from './boundInput.ts';
 import { quoteIssues } from './configChecks.ts';
 import { bindRules, type BoundRules } from './evaluate/bindRules.ts';
@@ -29,7 +29,7 @@ interface PreparedInstrument extends Pick<EvaluationRows, 'firstRow' | 'endRow'>
 }
 
 /** Everything that is known before the first instant is simulated. */
-interface PreparedPortfolio {
+export interface PreparedPortfolio {
   readonly ok: true;
   readonly strategy: RunnableStrategy;
   readonly warmup: Warmup;
@@ -44,6 +44,8 @@ interface PreparedPortfolio {
 export interface KeptRecords {
   readonly orders: boolean;
   readonly weights: boolean;
+  /** Also what rule statistics and samples read of conditions; off in sweeps. */
+  readonly conditions: boolean;
 }
 
 /**
@@ -64,7 +66,7 @@ export function preparePortfolio(
   requireSameOrder(symbols, markets);
   const [mixed] = quoteIssues(markets.map(({ instrument }, at) => ({ ...instrument, symbol: symbols[at] })));
   if (mixed !== undefined) return failure(mixed.code, mixed.path, mixed.message);
-  const planned = planTask(task, config, true);
+  const planned = planTask(task, config, keeps.conditions);
   if (!planned.ok) return invalidStrategy(planned.issues);
   const { strategy, plan } = planned;
   const missing = markets.flatMap((market) => missingSeries(plan, market)).at(0);
@@ -78,7 +80,7 @@ export function preparePortfolio(
   const plans = evaluateUniverse(plan, universe, store, control, task.owner);
   const instruments = markets.map((market, at): PreparedInstrument => {
     const evaluated = plans[at];
-    const boundRules = bindRules(strategy, evaluated, true);
+    const boundRules = bindRules(strategy, evaluated, keeps.conditions);
     const { firstRow, endRow } = rows[at];
     const input = boundInput({
       market,
@@ -104,6 +106,23 @@ export function preparePortfolio(
     keepWeights: keeps.weights,
   };
   return { ok: true, strategy, warmup, instruments, benchmark, input };
+}
+
+/** The prepared run over the range that `task.config` names. Its columns do not depend on the range and are reused. */
+export function narrowPortfolio(run: PreparedPortfolio, task: BacktestTask): PreparedPortfolio {
+  const config = resolveConfig(task.config, run.strategy.allocation !== null);
+  const rows = run.instruments.map(({ input }) => evaluationRows(input.bars, config.range, run.warmup));
+  const instruments = run.instruments.map((instrument, at): PreparedInstrument => {
+    const { firstRow, endRow, start } = rows[at];
+    return { ...instrument, firstRow, endRow, input: { ...instrument.input, config, start, end: endRow } };
+  });
+  const input: PortfolioInput = {
+    ...run.input,
+    instruments: instruments.map((instrument) => instrument.input),
+    ...instantsOf(rows, run.input.axis),
+    config,
+  };
+  return { ...run, instruments, input };
 }
 
 /** The first instant at which any instrument may signal, and one past the last on which any has a bar of the range. */

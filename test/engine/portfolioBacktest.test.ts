@@ -61,7 +61,7 @@ describe('a portfolio run', () => {
     // The config of the single run, on the path of several.
     const task = taskOf({ signalInstrument: { symbol: 'A' } });
     const universe = createUniverse([A], ['A'], '1d');
-    const keeps = { orders: false, weights: false };
+    const keeps = { orders: false, weights: false, conditions: true };
     const prepared = preparePortfolio(task, resolveConfig(task.config), universe, new ColumnStore(0), null, keeps);
     if (!prepared.ok) throw new Error(prepared.error.message);
     const { axis, start, end } = prepared.input;

@@ -151,12 +151,15 @@ export function chosenSummary(
     ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(reported), periodsOf(reported), wanted)),
     ...(wanted.has('exposurePct') && { exposurePct: exposure(reported) }),
     ...(wanted.has('turnover') && { turnover: turnover(reported, drawdown?.meanEquity ?? mean(equity)) }),
-    ...(wants(TRADE_KEYS)
+    ...(wants(TRADE_KEYS) || (wants(COUNT_KEYS) && !hasRules(reported))
       ? positionStatistics(reportedPositions(reported), reported.simulation.totals.totalNotional)
       : wants(COUNT_KEYS) && countKeys(reported)),
     ...costKeys(reported),
   };
 }
+
+/** An allocation has no rules by whose fills its positions could be counted. */
+const hasRules = ({ input }: ReportedSimulation): boolean => input.entries.length > 0;
 
 /** Every entry is a position that has closed, at the end of the run at the latest. */
 function countKeys({ simulation, input }: ReportedSimulation) {

@@ -1,5 +1,6 @@
 // CSCV blocks: the days of a sweep in blocks of equal length. They divide the returns of every variant in the same way,
 // whatever its warm-up or market (semantics §5.5).
+import type { MarketOf } from '../comparedRun.ts';
 import { resolveConfig } from '../config.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
 import { lowerBound } from '../kernels/search.ts';
@@ -8,7 +9,7 @@ import type { DailySeries } from '../report/returns.ts';
 import { blockCount } from './overfitting.ts';
 import { hash32 } from './seeded.ts';
 import { marketsOf, type Space } from './space.ts';
-import type { MarketOf, SweepJob } from './sweepJob.ts';
+import type { SweepJob } from './sweepJob.ts';
 
 /**
  * The most variants whose returns are compared in all choices of blocks; of more, a seeded sample of this size is used

@@ -1,8 +1,7 @@
 // Warnings of a sweep about its data: what its best row lacked, or could not drill into.
-import { narrowRun } from '../backtest.ts';
 import { dataFindings, drillingFindings } from '../report/dataFindings.ts';
 import type { RankingRows } from './rankingRows.ts';
-import { prepareVariant, taskOf, type SweepContext } from './shard.ts';
+import { prepareVariant, type SweepContext } from './shard.ts';
 import { configOf } from './space.ts';
 
 /** Variants read the same data, so that those of the best row stand for all. */
@@ -14,7 +13,7 @@ export function dataWarnings(
   const config = configOf(context.job.spec.config, context.space, best.coordinates);
   const prepared = prepareVariant(context, config);
   if ('code' in prepared) return [];
-  const run = narrowRun(prepared, taskOf(context.job, config));
+  const [run] = prepared.instruments;
   return [...drillingFindings(run), ...dataFindings(run, [])].map(({ code, message, suggestion }) => ({
     code,
     message: `${message} ${suggestion}`,

@@ -3,17 +3,11 @@ import type { Bars } from '../bars/bars.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
 import { resolveConfig, symbolsOf } from '../config.ts';
-import type { MarketOf } from './sweepJob.ts';
+import type { MarketOf, MeasuredRows } from '../comparedRun.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 
 /** [start, end) in ms, as in `config.range`. */
 interface Window {
-  readonly start: number;
-  readonly end: number;
-}
-/** A part of the bars that a run evaluates: rows [start, end). */
-interface EvaluatedRows {
-  readonly bars: Bars;
   readonly start: number;
   readonly end: number;
 }
@@ -73,15 +67,15 @@ const MAX_PAUSE_MS = 14 * DAY_MS;
  * Whether the evaluated bars of a training window go on to about its end. A series that ended before has no bars to
  * trade in the test window. Only the training window is read.
  */
-export function reachesEnd({ bars, start, end }: EvaluatedRows, window: Window): boolean {
+export function reachesEnd({ bars, start, end }: MeasuredRows, window: Window): boolean {
   if (end <= start) return false;
   return closeOf(bars, end - 1) >= window.end - MAX_PAUSE_MS;
 }
 
 /** The share of a window's time from the open of the first evaluated bar to the close of the last. */
-export function coveredShare({ bars, start, end }: EvaluatedRows, window: Window): number {
+export function coveredShare({ bars, start, end }: MeasuredRows, window: Window): number {
   if (end <= start || window.end <= window.start) return 0;
   return Math.min(1, (closeOf(bars, end - 1) - bars.time[start]) / (window.end - window.start));
 }
 
-const closeOf = (bars: Bars, row: number): number => bars.time[row] + TIMEFRAME_MS[bars.timeframe];
+const closeOf = (bars: MeasuredRows['bars'], row: number): number => bars.time[row] + TIMEFRAME_MS[bars.timeframe];

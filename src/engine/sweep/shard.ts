@@ -1,18 +1,16 @@
 // A shard: a range of a sweep's variants, each run as a separate backtest that shares columns and keeps only the
 // requested numbers.
-import { symbolsOf, type BacktestConfig } from '../config.ts';
-import { narrowRun, prepareRun, type PreparedRun } from '../backtest.ts';
+import type { BacktestConfig } from '../config.ts';
+import { openedMarkets, prepareComparedRun, type ComparedRun, type MarketOf } from '../comparedRun.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { lowerBound } from '../kernels/search.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
 import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import type { FlatKey } from '../definitions/statistics/statistics.ts';
-import { chosenSummary, dailyOf, readsOf } from '../report/flatSummary.ts';
+import { chosenSummary, dailyOf } from '../report/flatSummary.ts';
 import type { DailySeries } from '../report/returns.ts';
-import { simulate } from '../simulate/simulate.ts';
 import { LentMemory } from '../simulate/lentMemory.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
-import type { SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import { addBlockSums, cscvBlocksOf, isSampled, type CscvBlocks } from './cscvBlocks.ts';
 import type { Coordinates } from './draws.ts';
@@ -20,7 +18,7 @@ import type { SweepHistory } from './methods/sweepMethod.ts';
 import { methodOf } from './methods/sweepMethods.ts';
 import { variantAt } from './samplers.ts';
 import { configOf, holds, type Space } from './space.ts';
-import { metricsOf, objectiveOf, spaceOf, type MarketOf, type SweepControl, type SweepJob } from './sweepJob.ts';
+import { metricsOf, objectiveOf, spaceOf, type SweepControl, type SweepJob } from './sweepJob.ts';
 import { MAX_FAILURES_KEPT, type SweepRows } from './sweepRows.ts';
 import { foldsOf, reachesEnd, type Fold } from './folds.ts';
 import { watchedTries } from './tries.ts';
@@ -97,7 +95,7 @@ const MAX_PREPARED_BYTES = 8 << 20;
 interface PreparedRow {
   readonly at: number;
   readonly config: BacktestConfig;
-  readonly prepared: PreparedRun | RunError;
+  readonly prepared: ComparedRun | RunError;
 }
 
 /**
@@ -149,26 +147,10 @@ export const taskOf = ({ strategy, owner = '' }: SweepJob, config: BacktestConfi
 });
 
 /** @throws RunStopped when the control of the context says so */
-export function prepareVariant(context: SweepContext, config: BacktestConfig): PreparedRun | RunError {
-  const [symbol] = symbolsOf(config);
-  const market = context.marketOf(symbol, config.timeframe);
-  if (market === undefined)
-    return {
-      code: 'SYMBOL_NOT_AVAILABLE',
-      path: '/config/signalInstrument/symbol',
-      message: `There are no ${config.timeframe} bars of ${symbol}.`,
-    };
-  // Progress counts variants, not the bars of one.
-  const control = context.control ? { ...context.control, report: () => {} } : null;
-  const prepared = prepareRun(taskOf(context.job, config), market, context.store, false, control);
-  return prepared.ok ? { ...prepared, input: { ...prepared.input, control } } : prepared.error;
-}
-
-/** @throws RunStopped when the control of the context says so */
-export function simulateVariant(input: SimulationInput): SimulationResult {
-  const simulation = simulate(input);
-  if (simulation.cancelled) throw new RunStopped('The run was stopped.');
-  return simulation;
+export function prepareVariant(context: SweepContext, config: BacktestConfig): ComparedRun | RunError {
+  const { job, marketOf, store, control = null } = context;
+  const market = openedMarkets(config, marketOf);
+  return 'code' in market ? market : prepareComparedRun(taskOf(job, config), market, store, control);
 }
 
 /** Fills the columns of a shard's rows. */
@@ -230,19 +212,18 @@ class RowWriter {
     }
   }
 
-  #measure({ at, config, prepared }: PreparedRow & { readonly prepared: PreparedRun }): void {
+  #measure({ at, config, prepared }: PreparedRow & { readonly prepared: ComparedRun }): void {
     const { job } = this.#context;
-    const simulation = this.#simulate(prepared, this.#wanted);
-    const parts = { ...prepared, simulation };
-    const daily = dailyOf(parts);
-    const summary = chosenSummary(parts, daily, this.#wanted);
+    const reported = prepared.simulate({ wanted: this.#wanted, memory: this.#memory });
+    const daily = dailyOf(reported);
+    const summary = chosenSummary(reported, daily, this.#wanted);
     this.#keys.forEach((key, column) => (this.#metrics[column][at] = summary[key] ?? NaN));
-    const periods = periodsPerYear(prepared.input.instrument);
+    const periods = periodsPerYear(reported.input.instrument);
     this.#dailySharpe[at] = (summary.sharpeRatio ?? NaN) / Math.sqrt(periods);
     this.#keepSums(at, daily);
     this.#folds.forEach(({ train }, fold) => {
-      const narrowed = narrowRun(prepared, taskOf(job, { ...config, range: train }));
-      this.#training[fold][at] = reachesEnd(narrowed.input, train) ? this.#score(narrowed) : NaN;
+      const narrowed = prepared.narrow(taskOf(job, { ...config, range: train }));
+      this.#training[fold][at] = reachesEnd(narrowed.rows, train) ? this.#score(narrowed) : NaN;
     });
   }
 
@@ -275,18 +256,10 @@ class RowWriter {
     };
   }
 
-  /** Simulates a variant; the next run overwrites the result. */
-  #simulate({ input }: PreparedRun, wanted: ReadonlySet<FlatKey>): SimulationResult {
-    return simulateVariant({ ...input, scratch: this.#memory.lend(input.bars.length), reads: readsOf(wanted, input) });
-  }
-
-  #score(prepared: PreparedRun): number {
+  #score(prepared: ComparedRun): number {
     const { job, space } = this.#context;
-    const summary = chosenSummary(
-      { ...prepared, simulation: this.#simulate(prepared, this.#trainingKeys) },
-      null,
-      this.#trainingKeys,
-    );
+    const reported = prepared.simulate({ wanted: this.#trainingKeys, memory: this.#memory });
+    const summary = chosenSummary(reported, null, this.#trainingKeys);
     const isFeasible = space.resultConstraints.every(({ key, op, value }) => holds(summary[key] ?? NaN, op, value));
     const { key, sign } = objectiveOf(job.spec);
     return isFeasible ? sign * (summary[key] ?? NaN) : NaN;

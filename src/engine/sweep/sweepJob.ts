@@ -1,6 +1,5 @@
 // A sweep as threads receive it: the strategy, the request, and what is known before the first variant runs.
 import type { BacktestTask, RunControl } from '../task.ts';
-import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import { FLAT_KEYS, STATISTICS, statisticOf, type FlatKey } from '../definitions/statistics/statistics.ts';
 import { paramFaults } from './paramLevels.ts';
 import { comparisonsToCount, countPoints } from './pointCount.ts';
@@ -27,8 +26,7 @@ export interface SweepJob {
   readonly owner?: string;
 }
 
-/** Bars of a variant; undefined if there are none. */
-export type MarketOf = (symbol: string, timeframe: StoredTimeframe) => Market | undefined;
+export type { MarketOf } from '../comparedRun.ts';
 export type SweepControl = Pick<RunControl, 'isCancelled' | 'mayTake' | 'report'>;
 
 interface RefusedSweep {

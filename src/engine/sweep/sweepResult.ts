@@ -1,5 +1,4 @@
 // The result of a sweep: its best rows, the effect of the parameters, and how much of the best row is luck.
-import { narrowRun } from '../backtest.ts';
 import { FEW_POSITIONS } from '../report/diagnosis.ts';
 import { dataWarnings } from './dataWarnings.ts';
 import { percentile, populationShape, standardDeviation } from '../report/moments.ts';
@@ -12,7 +11,7 @@ import { heatmapOf, marginalOf, plateauOf, type Heatmap, type Marginal, type Pla
 import { minTrackRecord, probabilisticSharpe, type SharpeSample } from '../report/sharpeConfidence.ts';
 import { expectedMaximum, overfittingProbability } from './overfitting.ts';
 import { gridIndex, isCountable } from './draws.ts';
-import { prepareVariant, simulateVariant, taskOf, type SweepContext } from './shard.ts';
+import { prepareVariant, type SweepContext } from './shard.ts';
 import type { RankingRows } from './rankingRows.ts';
 import { scoresOf } from './scores.ts';
 import { configOf, paramsOf, type LevelValue, type Space } from './space.ts';
@@ -178,16 +177,15 @@ function sampleOf(
   const config = configOf(context.job.spec.config, context.space, row.coordinates);
   const prepared = prepareVariant(context, config);
   if ('code' in prepared) return null;
-  const run = narrowRun(prepared, taskOf(context.job, config));
-  const simulation = simulateVariant(run.input);
-  const { returns } = dailyOf({ ...run, simulation });
+  const reported = prepared.simulate();
+  const { returns } = dailyOf(reported);
   const shape = populationShape(returns);
   const { dailySharpe: sharpe } = row;
   if (shape === null || sharpe !== sharpe) return null;
-  const { bars, start } = run.input;
-  const { equity } = simulation;
+  const { bars, start } = reported.input;
+  const { equity } = reported.simulation;
   const points = previewIndexes(equity.length, CURVE_POINTS);
-  const held = buyAndHold(bars, start, equity.length, run.input.config.initialBalance);
+  const held = buyAndHold(bars, start, equity.length, reported.input.config.initialBalance);
   return {
     sample: { sharpe, skew: shape.skew, kurtosis: shape.kurtosis, days: returns.length },
     curve: {

@@ -6,11 +6,10 @@ import { drawdownStatistics } from '../report/drawdown.ts';
 import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import { chosenSummary, dailyOf } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
-import { narrowRun } from '../backtest.ts';
 import { coveredShare, foldsOf, type Fold } from './folds.ts';
 import { configOf, paramsOf, type LevelValue } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
-import { prepareVariant, simulateVariant, taskOf, type SweepContext } from './shard.ts';
+import { prepareVariant, taskOf, type SweepContext } from './shard.ts';
 import type { RankingRows, WholeRow } from './rankingRows.ts';
 
 /** Why a fold is in the headline, `traded`, or why it is not. */
@@ -113,14 +112,14 @@ function tradeFold(context: SweepContext, fold: Fold, best: WholeRow | null, joi
   if (joined.balance <= 0) return { ...chosen, status: 'no_balance' };
   const prepared = prepareVariant(context, config);
   if ('code' in prepared) return { ...untraded(fold), status: 'no_variant' };
-  const run = narrowRun(prepared, taskOf(job, { ...config, range: fold.test, initialBalance: joined.balance }));
-  if (run.input.end <= run.input.start) return { ...chosen, status: 'no_bars' };
-  const parts = { ...run, simulation: simulateVariant(run.input) };
-  const daily = dailyOf(parts);
+  const run = prepared.narrow(taskOf(job, { ...config, range: fold.test, initialBalance: joined.balance }));
+  if (run.rows.end <= run.rows.start) return { ...chosen, status: 'no_bars' };
+  const reported = run.simulate();
+  const daily = dailyOf(reported);
   const { key } = objectiveOf(job.spec);
-  const summary = chosenSummary(parts, daily, new Set<FlatKey>([key, 'returnPct', 'maxDrawdown', 'totalPositions']));
-  const { equity } = parts.simulation;
-  const { bars, start, instrument } = run.input;
+  const summary = chosenSummary(reported, daily, new Set<FlatKey>([key, 'returnPct', 'maxDrawdown', 'totalPositions']));
+  const { equity } = reported.simulation;
+  const { bars, start, instrument } = reported.input;
   equity.forEach((value, index) => {
     joined.times.push(bars.time[start + index]);
     joined.equity.push(value);
@@ -134,7 +133,7 @@ function tradeFold(context: SweepContext, fold: Fold, best: WholeRow | null, joi
   return {
     ...chosen,
     status,
-    coveredShare: coveredShare(run.input, fold.test),
+    coveredShare: coveredShare(run.rows, fold.test),
     outOfSample: summary[key] ?? null,
     returnPct: summary.returnPct ?? null,
     maxDrawdown: summary.maxDrawdown ?? null,

@@ -4,7 +4,7 @@ import type { Bars, CalendarBasis, Instrument } from '../../bars/bars.ts';
 import { periodsPerYear } from '../../bars/periodsPerYear.ts';
 import type { TimeAxis } from '../../bars/timeAxis.ts';
 import type { PortfolioResult } from '../../simulate/portfolio/portfolioSimulation.ts';
-import type { InstrumentRun, PortfolioRun, ReportInput } from '../reportInput.ts';
+import type { InstrumentRun, PortfolioRun, ReportedSimulation, ReportInput } from '../reportInput.ts';
 import { alignedBenchmark, equalMoney } from './benchmark.ts';
 
 /** A simulated portfolio and what it was given. */
@@ -21,12 +21,8 @@ export interface SimulatedPortfolio extends Pick<ReportInput, 'strategy' | 'warm
 }
 
 export function portfolioReport(run: SimulatedPortfolio): ReportInput & { readonly portfolio: PortfolioRun } {
-  const { strategy, warmup, band, instruments, axis, start, end, simulation } = run;
+  const { strategy, warmup, band, instruments, axis } = run;
   const [first] = instruments;
-  const bars = accountBars(run);
-  const bySymbol = instruments
-    .map((_, index) => index)
-    .sort((a, b) => (instruments[a].symbol < instruments[b].symbol ? -1 : 1));
   const present = instruments.filter(({ firstRow, endRow }) => endRow > firstRow);
   const instantOf = (instrument: InstrumentRun, row: number): number =>
     axis.instants[instruments.indexOf(instrument)][row];
@@ -35,6 +31,25 @@ export function portfolioReport(run: SimulatedPortfolio): ReportInput & { readon
     strategy,
     evaluated: first.evaluated,
     boundRules: first.boundRules,
+    firstRow: present.length === 0 ? 0 : firstRow,
+    endRow: present.reduce((most, each) => Math.max(most, instantOf(each, each.endRow - 1) + 1), 0),
+    warmup,
+    band,
+    ...reportedPortfolio(run),
+  };
+}
+
+/** All that the flat summary of a portfolio is computed from. */
+export function reportedPortfolio(
+  run: Omit<SimulatedPortfolio, 'warmup' | 'band'>,
+): ReportedSimulation & { readonly portfolio: PortfolioRun } {
+  const { strategy, instruments, axis, start, end, simulation } = run;
+  const [first] = instruments;
+  const bars = accountBars(run);
+  const bySymbol = instruments
+    .map((_, index) => index)
+    .sort((a, b) => (instruments[a].symbol < instruments[b].symbol ? -1 : 1));
+  return {
     simulation,
     input: {
       ...first.input,
@@ -45,10 +60,6 @@ export function portfolioReport(run: SimulatedPortfolio): ReportInput & { readon
       fine: null,
       slippageAtr: null,
     },
-    firstRow: present.length === 0 ? 0 : firstRow,
-    endRow: present.reduce((most, each) => Math.max(most, instantOf(each, each.endRow - 1) + 1), 0),
-    warmup,
-    band,
     ...(run.benchmark !== null && { benchmark: { open: bars.open, close: bars.close, source: run.benchmark } }),
     portfolio: {
       instruments,
@@ -62,7 +73,7 @@ export function portfolioReport(run: SimulatedPortfolio): ReportInput & { readon
 }
 
 /** Bars on the axis whose prices are those of the benchmark. The axis of one instrument has its own bars. */
-function accountBars({ instruments, axis, start, end, benchmark }: SimulatedPortfolio): Bars {
+function accountBars({ instruments, axis, start, end, benchmark }: Omit<SimulatedPortfolio, 'warmup' | 'band'>): Bars {
   const [{ input }] = instruments;
   const { time } = axis;
   const isOne = instruments.length === 1;
