@@ -150,6 +150,12 @@ describe('candlepool serve', () => {
       expect(Math.min(...nicenesses(worker))).toBe(5);
       const api = await childOf(server, 'api');
       expect(nicenesses(api)[0]).toBe(0);
+      // Between sessions, of which each of both has one, only the priority of the session counts.
+      const sessionOf = (pid: number): string => readFileSync(`/proc/${pid}/autogroup`, 'utf8');
+      if (existsSync('/proc/self/autogroup')) {
+        await eventually(() => sessionOf(worker).endsWith(' nice 5\n'));
+        expect(sessionOf(api)).toMatch(/ nice 0\n$/);
+      }
       const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       expect(argumentsOf(api)).toEqual(expect.arrayContaining(nodeFlags.api));
       expect(argumentsOf(worker)).toEqual(expect.arrayContaining(nodeFlags.worker));

@@ -1,7 +1,6 @@
 // The attackers, in a process of their own. Where the neighbor is timed they have the lowest priority: real ones have
 // their own machines, and what ours compute must not delay the neighbor. Elsewhere they have the priority of any other
 // process, since on a busy machine the lowest one takes minutes to finish its last requests.
-import { writeFileSync } from 'node:fs';
 import { lowerProcessPriority } from '../../src/engine/index.ts';
 import type { Target } from './attack.ts';
 import { attack } from './attacks.ts';
@@ -9,9 +8,9 @@ import { attack } from './attacks.ts';
 export type FromAttackers = 'ready' | Awaited<ReturnType<typeof attack>>;
 
 const PRIORITY = 19;
-const SESSION_PRIORITY = '/proc/self/autogroup';
 
-if (process.env.CANDLEPOOL_HOSTILE !== undefined) lowerPriority();
+// This process leads a session of its own, whose priority is lowered as well.
+if (process.env.CANDLEPOOL_HOSTILE !== undefined) lowerProcessPriority(PRIORITY);
 
 const stop = new AbortController();
 const tell = (message: FromAttackers): void => void process.send!(message);
@@ -22,14 +21,3 @@ process.on('message', (message: Omit<Target, 'signal'> | 'stop') => {
     process.send!(tallies, () => process.exit(0)),
   );
 });
-
-function lowerPriority(): void {
-  lowerProcessPriority(PRIORITY);
-  // Where Linux divides the processor between sessions first (sched_autogroup_enabled), a priority holds within its
-  // session alone; this process leads one of its own.
-  try {
-    writeFileSync(SESSION_PRIORITY, String(PRIORITY));
-  } catch {
-    // Another system, or one that does not allow it.
-  }
-}

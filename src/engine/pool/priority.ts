@@ -1,5 +1,5 @@
 // Priorities: threads and processes that compute for a long time let those that answer requests go first.
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 /**
@@ -23,7 +23,32 @@ export function lowerThreadPriority(niceness: number): void {
 export function lowerProcessPriority(niceness: number): void {
   try {
     for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), niceness);
+    if (leadsSession()) lowerSessionPriority(niceness, SESSION_TRIES);
   } catch {
     // Another system, or one that does not allow it.
   }
+}
+
+const SESSION_TRIES = 10;
+/** Linux lets ordinary users set the priority of a session ten times a second in all, and refuses more. */
+const SESSION_RETRY_MS = 250;
+
+/**
+ * Where Linux first divides the processor between sessions (sched_autogroup_enabled), the priority of a process counts
+ * within its session alone: a worker with a session of its own would take as much from the API as at priority 0.
+ */
+function lowerSessionPriority(niceness: number, tries: number): void {
+  try {
+    writeFileSync('/proc/self/autogroup', String(niceness));
+  } catch (error) {
+    const isRefused = (error as NodeJS.ErrnoException).code === 'EAGAIN';
+    if (isRefused && tries > 1) setTimeout(() => lowerSessionPriority(niceness, tries - 1), SESSION_RETRY_MS).unref();
+  }
+}
+
+/** The session of a terminal or of a supervisor, which has other processes, is left alone. */
+function leadsSession(): boolean {
+  const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ');
+  const session = fields.split(' ')[3];
+  return Number(session) === process.pid;
 }
