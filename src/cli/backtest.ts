@@ -73,6 +73,17 @@ function resultFiles(folder: string, result: { readonly summaryJson: object; rea
   ];
 }
 
+/** Of a rotation: how often it was rebalanced, and what its orders came to. */
+function rebalanceRow({ strategyTrace }: Summary): (readonly [string, string])[] {
+  const counts = strategyTrace?.funnel.allocation;
+  if (counts === undefined) return [];
+  const { whenTrue, rebalances, orders, ordersFilled } = counts;
+  return [
+    ['rebalances', `${rebalances} of ${whenTrue} due`],
+    ['orders filled', `${ordersFilled} of ${orders}`],
+  ];
+}
+
 /** Lines of a portfolio that say where its bars come from. */
 const MAX_SOURCES = 20;
 
@@ -101,6 +112,7 @@ function print(
     ['sharpe', number(summary.sharpeRatio)],
     ['max drawdown', percent(summary.maxDrawdown)],
     ['positions', String(summary.totalPositions)],
+    ...rebalanceRow(summary),
     ['win rate', percent(summary.winRate)],
     ['profit factor', number(summary.profitFactor)],
     ['fees', number(summary.totalFees)],

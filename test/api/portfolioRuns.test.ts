@@ -27,6 +27,14 @@ const STRATEGY = astOf({
   }),
   exits: [{ kind: 'exit', when: compare(market(), 'lt', sma(50)) }],
 });
+/** The two strongest of half a year, chosen at the beginning of each month. */
+const ROTATION = astOf({
+  allocation: {
+    kind: 'allocation',
+    when: { kind: 'schedule', every: 'month', on: 'first' },
+    long: { by: { kind: 'percent_change', source: market(), bars: 126 }, top: 2 },
+  },
+});
 const THREE_SLOTS = { portfolio: { slots: 3 } };
 
 const api = await createApiApp();
@@ -166,22 +174,24 @@ describe('a portfolio over HTTP', () => {
   });
 
   it('rotates between its instruments by an allocation', async () => {
-    const change = { kind: 'percent_change', source: market(), bars: 126 };
-    const strategyVersionId = await readyVersionOf(
-      astOf({
-        entry: undefined,
-        exits: undefined,
-        allocation: {
-          kind: 'allocation',
-          when: compare({ kind: 'time', field: 'day_of_month' }, 'lt', 2),
-          long: { by: change, top: 2 },
-        },
-      }),
-    );
+    const strategyVersionId = await readyVersionOf(ROTATION);
     const { id, result } = await run(portfolio(SIX), strategyVersionId);
     const trades = await tradesOf(id);
     expect(trades.length).toBeGreaterThan(5);
     expect(result.summaryJson.portfolio.maxPositions).toBeLessThanOrEqual(2);
+    // The funnel of a rotation speaks of rebalances, however small the view is.
+    const { allocation } = result.summaryJson.strategyTrace.funnel;
+    expect(allocation.ordersFilled).toBeGreaterThan(5);
+    for (const maxBytes of [2_000, 32_000]) {
+      const { body } = await client.get(`/backtests/${id}?view=agent&maxBytes=${maxBytes}`);
+      expect({ ...body.funnel, ...body.funnel.allocation }).toMatchObject({
+        whenTrue: allocation.whenTrue,
+        rebalances: allocation.rebalances,
+        ordersFilled: allocation.ordersFilled,
+      });
+      expect(body.funnel).not.toHaveProperty('entrySignals');
+      expect(body.rules[0].path).toBe('/strategyAst/strategy/allocation/when');
+    }
   });
 });
 
@@ -192,6 +202,15 @@ describe('a portfolio on the command line', () => {
   beforeAll(async () => {
     await writeFile(file('strategy.json'), JSON.stringify({ settings: {}, strategyAst: STRATEGY }));
     await writeFile(file('config.json'), JSON.stringify({ ...COMMON, signalInstrument: { symbol: 'SPX' } }));
+  });
+
+  it('says of a rotation how often it was rebalanced, and how many orders were filled', async () => {
+    await writeFile(file('rotation.json'), JSON.stringify({ settings: {}, strategyAst: ROTATION }));
+    const given = ['--strategy', file('rotation.json'), '--config', file('config.json'), '--symbols', SIX.join()];
+    const { stdout } = await callCommand(['backtest', ...given]);
+    const months = 6 * 12;
+    expect(stdout).toMatch(new RegExp(`^rebalances\\s+${months} of ${months} due$`, 'm'));
+    expect(stdout).toMatch(/^orders filled\s+\d+ of \d+$/m);
   });
 
   it('gives the result of the API, and names its instruments', async () => {

@@ -15,6 +15,7 @@ const NUMBERS = [
 describe('the engine and the reference give the same rotation', { timeout: 600_000 }, () => {
   it('with every kind of allocation, on different calendars', () => {
     const reasons = new Set<string>();
+    const counted = new Set<string>();
     let compared = 0;
     for (let seed = 1; seed <= scaled(RUNS); seed++) {
       const input = randomRotation(seed, true);
@@ -33,8 +34,12 @@ describe('the engine and the reference give the same rotation', { timeout: 600_0
       expect(equity.length, `seed ${seed}`).toBe(reference.equity.length);
       const mark = reference.equity.findIndex((expected, at) => !isClose(equity[at], expected));
       expect(mark, `seed ${seed}: the first mark that differs`).toBe(-1);
+      expect(engine.rebalancing, `seed ${seed}`).toEqual(reference.rebalancing);
+      for (const [name, count] of Object.entries(engine.rebalancing!)) if (count > 0) counted.add(name);
     }
     expect(compared).toBeGreaterThan(scaled(RUNS) * 10);
+    // Every count occurs.
+    expect([...counted].sort()).toEqual(Object.keys(simulatePortfolio(randomRotation(1, true)).rebalancing!).sort());
     for (const reason of ['rebalance', 'dropped', 'end_of_data', 'liquidation']) expect([...reasons]).toContain(reason);
   });
 });

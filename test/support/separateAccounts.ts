@@ -220,6 +220,7 @@ function merged(
     openPositions: Uint16Array.from(equity, (_, at) => values.filter((column) => column[at] !== 0).length),
     weights,
     rankedOut: { count: 0, mostAtOnce: 0, largestLost: null, smallestTaken: null, isUnranked: false },
+    rebalancing: null,
     contestedFunds: 0,
   };
 }

@@ -16,6 +16,10 @@ const FUNNEL_COUNTS = [
   'barsTotal', 'barsWarmup', 'barsUnknown', 'setupTrue', 'triggerTrue', 'setupAndTrigger', 'entrySignals',
   'blockedInPosition', 'rankedOut', 'ordersRejected', 'ordersExpired', 'ordersReplaced', 'entriesFilled', 'exits',
 ] as const; // prettier-ignore
+/** An allocation has no signals. */
+const ALLOCATION_COUNTS = [
+  'barsTotal', 'barsWarmup', 'allocation', 'ordersRejected', 'entriesFilled', 'exits',
+] as const; // prettier-ignore
 /** Room for the list of what is left out, which must itself be small. */
 const LIST_BYTES = 300;
 const NEAR_MISSES = 3;
@@ -32,7 +36,10 @@ export const AgentView = z
     error: BacktestDetail.shape.error,
     readFirst: z.array(z.string()).meta({ description: 'JSON pointers into this answer, in the order to read them.' }),
     diagnosis: z.array(z.record(z.string(), z.unknown())).optional().meta({ description: 'Why it did what it did.' }),
-    funnel: z.record(z.string(), z.unknown()).optional().meta({ description: 'From bars to entries.' }),
+    funnel: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'From bars to entries; of a rotation, from `when` to rebalances, orders and fills.' }),
     rules: z
       .array(z.record(z.string(), z.unknown()))
       .optional()
@@ -127,10 +134,12 @@ const READ_FIRST_BYTES = 64;
 function fittingCore(summary: Json, maxBytes: number): Core {
   const trace = traceOf(summary);
   const diagnosis = listOf(trace.diagnosis);
-  const funnel = (trace.funnel ?? {}) as Json;
+  const whole = (trace.funnel ?? {}) as Json;
+  const isAllocation = whole.allocation !== undefined;
+  const funnel = isAllocation ? pick(whole, ALLOCATION_COUNTS) : whole;
   const rules = ranked(listOf(rulesOf(summary).rules));
   const headline = pick(summary, HEADLINES);
-  const counts = pick(funnel, FUNNEL_COUNTS);
+  const counts = isAllocation ? funnel : pick(funnel, FUNNEL_COUNTS);
   const brief = rules.map((rule) =>
     pick(rule, ['nodeId', 'path', 'text', 'trueCount', 'evaluated', 'soleBlockerCount']),
   );
@@ -153,7 +162,12 @@ function fittingCore(summary: Json, maxBytes: number): Core {
   }
   return {
     diagnosis: diagnosis.slice(0, 1).map(({ code, message }) => ({ code, message: shortText(message) })),
-    funnel: pick(funnel, ['barsTotal', 'entrySignals', 'entriesFilled']),
+    funnel: pick(
+      isAllocation ? (funnel.allocation as Json) : funnel,
+      isAllocation
+        ? ['whenTrue', 'rebalances', 'orders', 'ordersFilled']
+        : ['barsTotal', 'entrySignals', 'entriesFilled'],
+    ),
     rules: brief.slice(0, 1).map(({ nodeId, trueCount }) => ({ nodeId: shortText(nodeId), trueCount })),
     headline: shortHeadline(headline),
   };

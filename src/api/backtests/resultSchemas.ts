@@ -65,7 +65,9 @@ const StrategyTrace = z
       )
       .optional()
       .meta({ description: 'What stands out, the worst first.' }),
-    funnel: Json.optional().meta({ description: 'Counts from bars to signals, orders, entries and exits.' }),
+    funnel: Json.optional().meta({
+      description: 'Counts from bars to signals, orders, entries and exits; `allocation` has those of rebalances.',
+    }),
     nearMisses: z
       .array(Json)
       .optional()

@@ -18,6 +18,7 @@ import { distanceLevel, stopLevel, triggerLevel, type WrittenLevel } from '../la
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { pointerTo } from '../language/pointer.ts';
 import { PlanBuilder, sameFrame } from './builder.ts';
+import { allocationParts, entryParts } from './ruleConditions.ts';
 import { StateReaders } from './stateReaders.ts';
 import { ExpressionCompiler } from './expressionSteps.ts';
 import type {
@@ -55,15 +56,6 @@ export interface CompileOptions {
  */
 export function compilePlan(strategy: RunnableStrategy, base: SeriesName, options: CompileOptions): Plan {
   return new StrategyCompiler(strategy, base, options).compile();
-}
-
-/** The parts of an entry in reading order: setup, trigger, filters. */
-function entryParts(entry: RunnableEntry): { role: ConditionRole; condition: RunnableCondition }[] {
-  return [
-    ...(entry.setup ? [{ role: 'setup' as const, condition: entry.setup }] : []),
-    { role: 'trigger' as const, condition: entry.trigger },
-    ...entry.filters.map((condition) => ({ role: 'filter' as const, condition })),
-  ];
 }
 
 class StrategyCompiler {
@@ -140,9 +132,7 @@ class StrategyCompiler {
   #allocation(allocation: RunnableAllocation): PlannedAllocation {
     const { when, long, short, weights } = allocation;
     const { grossPercent } = weights;
-    if (this.#options.recordsConditions)
-      for (const { expression } of rootsOf({ entries: [], exits: [], allocation, risk: this.#strategy.risk }))
-        this.#recordNamed(expression, new Set());
+    if (this.#options.recordsConditions) this.#recordAllocation(allocation);
     return {
       id: allocation.id ?? this.#options.pointerOf(allocation),
       when: this.#column(when),
@@ -227,6 +217,15 @@ class StrategyCompiler {
 
   #level({ period, price }: WrittenLevel): PlannedLevel {
     return { atr: period === null ? null : this.#atr(period), price: price === null ? null : this.#number(price) };
+  }
+
+  /** Each condition of an allocation is read alone. */
+  #recordAllocation(allocation: RunnableAllocation): void {
+    for (const [index, { role, condition }] of allocationParts(allocation).entries())
+      this.#recordCondition(condition, role, index, null, true);
+    for (const { expression } of rootsOf({ entries: [], exits: [], allocation, risk: this.#strategy.risk }))
+      this.#recordNamed(expression, new Set());
+    for (const leg of [allocation.long, allocation.short]) if (leg?.by !== undefined) this.#recordCompared(leg.by);
   }
 
   /** Records a condition, the conditions in it, and every node that the author named. */

@@ -50,7 +50,8 @@ export interface StatefulExpression<E> {
   readonly slots: ReadonlyMap<object, Slot>;
 }
 
-export type ConditionRole = 'setup' | 'trigger' | 'filter' | 'exit';
+/** `when`, `where` and `require` are those of an allocation; its legs tell theirs apart by their path. */
+export type ConditionRole = 'setup' | 'trigger' | 'filter' | 'exit' | 'when' | 'where' | 'require';
 
 /** A condition node of a rule, for rule statistics and explain. */
 export interface ConditionNode {
@@ -61,7 +62,7 @@ export interface ConditionNode {
   readonly role: ConditionRole;
   readonly kind: RunnableKind;
   readonly text: string;
-  /** Index of the entry or exit it belongs to. */
+  /** Index of the entry or exit that it belongs to, or of the condition of an allocation, in reading order. */
   readonly ruleIndex: number;
   /** Index of the enclosing node in `conditions`, null at the top of a role. */
   readonly parent: number | null;

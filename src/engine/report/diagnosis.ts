@@ -11,6 +11,7 @@ import { mostRejected, rejectionAdvice } from './rejections.ts';
 import { conjunctsOf, neverTogether, type ConditionBits, type NeverTogether, type Window } from './conditionBits.ts';
 import { conditionAdvice, MISSING_ADVICE, movements, text } from './conditionAdvice.ts';
 import type { ConditionStats } from './conditionStatistics.ts';
+import { fewHoldings } from './portfolio/allocationFindings.ts';
 
 /** Rejections are reported from this share of all entry orders on. */
 const MANY_REJECTIONS = 0.1;
@@ -188,7 +189,11 @@ function withTrades(input: DiagnosisInput): Diagnosis[] {
   }
   if (closedByData === exits) {
     const message = 'No position was ever closed by a rule: every exit is the end of the data.';
-    found.push(warning('NEVER_EXITS', null, message, 'Add an exit rule, a stop loss, a take profit or a time stop.'));
+    const advice =
+      funnel.allocation === undefined
+        ? 'Add an exit rule, a stop loss, a take profit or a time stop.'
+        : 'Let allocation.when come true more often, select with by and top, or give risk a stop or a time stop.';
+    found.push(warning('NEVER_EXITS', null, message, advice));
   }
   const rejections = rejectionWarning(input);
   if (rejections) found.push(rejections);
@@ -209,13 +214,15 @@ function withTrades(input: DiagnosisInput): Diagnosis[] {
     );
   }
   // A position that nothing closes leaves no room for others, so the number of positions says nothing.
-  if (positions.totalPositions < FEW_POSITIONS && closedByData < exits) {
-    const message = `${positions.totalPositions} positions are too few to tell skill from luck.`;
-    found.push(
-      warning('TOO_FEW_TRADES', null, message, 'Use a longer range or a shorter timeframe, or loosen the entry.'),
-    );
-  }
+  if (positions.totalPositions < FEW_POSITIONS && closedByData < exits)
+    found.push(tooFewTrades(positions.totalPositions, funnel));
   return [...found, ...againstTheMarket(input)];
+}
+
+function tooFewTrades(positions: number, { allocation }: Funnel): Diagnosis {
+  if (allocation !== undefined) return fewHoldings(allocation, positions);
+  const message = `${positions} positions are too few to tell skill from luck.`;
+  return warning('TOO_FEW_TRADES', null, message, 'Use a longer range or a shorter timeframe, or loosen the entry.');
 }
 
 function rejectionWarning({ funnel, report }: DiagnosisInput): Diagnosis | undefined {

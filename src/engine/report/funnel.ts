@@ -1,6 +1,6 @@
 // The funnel: how many bars of a run became signals, orders and entries.
 import { countBits, wordCount } from '../kernels/bits.ts';
-import type { PortfolioResult } from '../simulate/portfolio/portfolioSimulation.ts';
+import type { PortfolioResult, RebalanceCounts } from '../simulate/portfolio/portfolioSimulation.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { ConditionBits } from './conditionBits.ts';
 
@@ -30,6 +30,8 @@ export interface Funnel extends Omit<EntryFunnel, 'rule'> {
   readonly entriesFilled: number;
   /** Signals that no free slot was left for; absent in runs of one instrument. */
   readonly rankedOut?: PortfolioResult['rankedOut'];
+  /** Of an allocation; absent in runs of rules. */
+  readonly allocation?: RebalanceCounts;
   readonly exits: Readonly<Record<string, number>>;
   /**
    * The same counts per entry rule. Those above are sums over all of them, and `afterFilter` above lists the filters of

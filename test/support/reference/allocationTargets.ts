@@ -31,22 +31,33 @@ export interface TargetRules {
 
 type Side = 'long' | 'short';
 
-interface Leg {
+export interface Leg {
   readonly side: Side;
   readonly places: number;
   /** Places that its holdings without a bar leave. */
   readonly free: number;
+  /** How many are eligible, those that the other leg has taken included. */
+  readonly eligible: number;
   readonly absent: readonly Standing[];
   /** In the order in which they were selected. */
   readonly selected: readonly Standing[];
 }
 
-/** A weight per instrument, as a fraction of equity; a holding without a bar keeps its own. */
-export function referenceTargets(rules: TargetRules, standings: readonly Standing[], gross: number): number[] {
+/**
+ * A weight per instrument, as a fraction of equity; a holding without a bar keeps its own.
+ * @param chosen is told what each leg has chosen
+ */
+export function referenceTargets(
+  rules: TargetRules,
+  standings: readonly Standing[],
+  gross: number,
+  chosen: (leg: Leg) => void = () => {},
+): number[] {
   const target = new Map<Standing, number>(standings.map((each) => [each, each.isPresent ? 0 : each.weight]));
   const long = legOf(rules, 'long', standings, new Set());
   const short = legOf(rules, 'short', standings, new Set(long?.selected));
   const legs = [long, short].filter((leg) => leg !== null);
+  for (const leg of legs) chosen(leg);
   const places = legs.reduce((sum, leg) => sum + leg.places, 0);
   const fallback = standings.find(({ symbol }) => symbol === rules.fallback);
   const plans = legs.map((leg) => {
@@ -107,7 +118,7 @@ function legOf(
   const staying = ranked.slice(0, form.keepWithin ?? places).filter(({ weight }) => Math.sign(weight) === sign);
   const kept = form.keepWithin === null ? [] : staying.slice(0, free);
   const others = ranked.filter((each) => !kept.includes(each));
-  return { side, places, free, absent, selected: [...kept, ...others].slice(0, free) };
+  return { side, places, free, eligible: counted.length, absent, selected: [...kept, ...others].slice(0, free) };
 }
 
 function placesOf(places: LegPlaces, eligible: number, absent: number): number {

@@ -8,6 +8,7 @@ import { readExits, readTimeStops, updateStops, type Left } from './close.ts';
 import type { Desk } from './portfolioDesk.ts';
 import { fillAllEntries, readAllEntries, type RankedOut } from './portfolioEntries.ts';
 import { House, type PortfolioTrade } from './portfolioHouse.ts';
+import type { Rotation } from './portfolioRotation.ts';
 import { settleOpen } from './settle.ts';
 import { sliceOf } from './slice.ts';
 
@@ -24,6 +25,8 @@ export interface ReferencePortfolio {
   readonly finalBalance: number;
   readonly rankedOut: RankedOut;
   readonly contestedFunds: number;
+  /** null: the strategy has rules. */
+  readonly rebalancing: Rotation['counts'] | null;
   readonly byInstrument: readonly {
     readonly rankedOut: number;
     readonly counts: Book['counts'];
@@ -41,6 +44,7 @@ export function referencePortfolio(input: PortfolioInput): ReferencePortfolio {
     finalBalance: house.purse.balance,
     rankedOut: run.rankedOut,
     contestedFunds: house.contestedFunds,
+    rebalancing: house.rotation?.counts ?? null,
     byInstrument: house.desks.map(({ rankedOut, counts, orders }) => ({ rankedOut, counts, orders })),
   };
 }

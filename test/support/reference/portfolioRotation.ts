@@ -18,6 +18,23 @@ export class Rotation {
   /** What is not traded yet: the value that each holding is to have, quote units, negative for a short. */
   readonly #targets = new Map<Desk, number>();
 
+  readonly counts = {
+    whenTrue: 0,
+    undecided: 0,
+    withinBand: 0,
+    rebalances: 0,
+    eligible: 0,
+    selected: 0,
+    failedRequire: 0,
+    emptyPlaces: 0,
+    orders: 0,
+    ordersFilled: 0,
+    ordersCancelled: 0,
+    ordersExpired: 0,
+    ordersRejected: 0,
+    ordersUnneeded: 0,
+  };
+
   constructor(house: House, rules: readonly AllocationRule[]) {
     this.#house = house;
     this.#rules = rules;
@@ -25,22 +42,35 @@ export class Rotation {
 
   /** A holding that something else closed stays out until the next rebalance. */
   drop(desk: Desk): void {
-    this.#targets.delete(desk);
+    if (this.#targets.delete(desk)) this.counts[desk.isAtLastRow ? 'ordersExpired' : 'ordersCancelled']++;
   }
 
   /** At the close of an instant. */
   decide(present: readonly Desk[]): void {
     const trading = present.filter(({ row, start }) => row >= start);
     if (!trading.some((desk) => hasBit(this.#rules[desk.index].when, desk.row))) return;
+    const { counts } = this;
+    counts.whenTrue++;
     const [first] = trading;
     const rule = this.#rules[first.index];
     const gross = valueAt(rule.gross, first.row) / 100;
     const equity = this.#house.equity();
-    if (Number.isNaN(gross) || !(equity > 0)) return;
+    if (Number.isNaN(gross) || !(equity > 0)) {
+      counts.undecided++;
+      return;
+    }
     const standings = this.#house.desks.map((desk) => this.#standing(desk, trading.includes(desk), equity));
     const { long, short, weights, fallback, bandPercent } = rule;
     const { mode, values, maxPercent } = weights;
-    const targets = referenceTargets({ long, short, mode, values, maxPercent, fallback }, standings, gross);
+    const rules = { long, short, mode, values, maxPercent, fallback };
+    const targets = referenceTargets(rules, standings, gross, ({ side, free, eligible, selected }) => {
+      const failed = selected.filter((each) => !each[side]!.require).length;
+      counts.eligible += eligible;
+      counts.selected += selected.length - failed;
+      counts.failedRequire += failed;
+      counts.emptyPlaces += free - selected.length;
+    });
+    counts.ordersCancelled += this.#targets.size;
     this.#targets.clear();
     const moves = trading.map((desk) => ({ desk, target: targets[desk.index], held: standings[desk.index].weight }));
     const isOff = moves.some(({ desk, target, held }) => {
@@ -48,9 +78,14 @@ export class Rotation {
       const isLeaving = held !== 0 && target === 0;
       return isEntering || isLeaving || (held !== 0 && Math.abs(target - held) * 100 > bandPercent);
     });
+    counts[isOff ? 'rebalances' : 'withinBand']++;
     if (!isOff) return;
-    for (const { desk, target, held } of moves)
-      if ((target !== 0 || held !== 0) && !desk.isAtLastRow) this.#targets.set(desk, target * equity);
+    for (const { desk, target, held } of moves) {
+      if (target === 0 && held === 0) continue;
+      counts.orders++;
+      if (desk.isAtLastRow) counts.ordersExpired++;
+      else this.#targets.set(desk, target * equity);
+    }
   }
 
   #isEnough(desk: Desk, value: number): boolean {
@@ -98,7 +133,10 @@ export class Rotation {
       this.#targets.delete(desk);
       const { qtyStep, minNotional } = desk.input.instrument;
       const added = floorToStep(quantity * factor, qtyStep);
-      if (added > 0 && added * price >= minNotional) this.#add(desk, side, added, price);
+      if (added > 0 && added * price >= minNotional) {
+        this.counts.ordersFilled++;
+        this.#add(desk, side, added, price);
+      } else this.counts[added > 0 || heldOf(desk) === 0 ? 'ordersRejected' : 'ordersUnneeded']++;
     }
   }
 
@@ -121,11 +159,14 @@ export class Rotation {
     const value = this.#targets.get(desk)!;
     const isClosed = Math.sign(value) !== position.side;
     if (!isClosed || value === 0) this.#targets.delete(desk);
+    // A change of sign is followed by an addition.
+    else this.counts.orders++;
     const raw = this.#house.priceOf(desk);
     const exitSide: Side = position.side === 1 ? -1 : 1;
     const price = desk.account.slipped(raw, exitSide, this.#instant(desk));
     const wanted = isClosed ? position.quantity : position.quantity - Math.abs(value) / price;
     const quantity = wanted > 0 ? partialQuantity(position.quantity, wanted, desk.input.instrument.qtyStep) : 0;
+    this.counts[quantity === 0 ? 'ordersUnneeded' : 'ordersFilled']++;
     if (quantity === 0) return;
     const share = quantity / position.quantity;
     const { isAtClose, row } = this.#instant(desk);

@@ -1,6 +1,7 @@
-// Why a strategy did what it did: diagnosis, the funnel from bars to entries, conditions, and undecided bars.
+// Why a strategy did what it did: diagnosis, the funnel to entries or rebalances, conditions, and undecided bars.
 import { policyInForce } from '../../config.ts';
 import type { Diagnosis } from '../diagnosisFindings.ts';
+import type { RebalanceCounts } from '../../simulate/portfolio/portfolioSimulation.ts';
 import type { EntryFunnel, Funnel } from '../funnel.ts';
 import type { ConditionStats } from '../conditionStatistics.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
@@ -48,6 +49,7 @@ export function funnelSection({ summary }: CompletedRun): Html {
     { name: 'Bars', count: funnel.barsTotal, whole: null },
     { name: 'After warm-up', count: evaluated, whole: funnel.barsTotal },
   ];
+  if (funnel.allocation !== undefined) return allocationFunnel(before, funnel.allocation, stages);
   const after = [
     { name: 'Entry signals', count: funnel.entrySignals, whole: evaluated },
     { name: 'Entries filled', count: funnel.entriesFilled, whole: funnel.entrySignals },
@@ -72,6 +74,51 @@ export function funnelSection({ summary }: CompletedRun): Html {
   return section(
     { id: 'funnel', title: 'Funnel', note },
     html`${stages(before)}${middle}${separator}${stages(after)}${losses}`,
+  );
+}
+
+/** From bars to rebalances, and from the places of a rebalance to orders and fills. */
+function allocationFunnel(
+  before: readonly Stage[],
+  counts: RebalanceCounts,
+  stages: (list: readonly Stage[]) => Html,
+): Html {
+  const { whenTrue, rebalances, withinBand, undecided, orders, ordersFilled } = counts;
+  const { eligible, selected, failedRequire, emptyPlaces } = counts;
+  const instants = [
+    { name: 'Rebalance due', count: whenTrue, whole: null },
+    { name: 'Rebalanced', count: rebalances, whole: whenTrue },
+    ...(withinBand > 0 ? [{ name: 'Within the band', count: withinBand, whole: whenTrue }] : []),
+    ...(undecided > 0 ? [{ name: 'No gross or equity', count: undecided, whole: whenTrue }] : []),
+  ];
+  const places = selected + failedRequire + emptyPlaces;
+  const chosen = [
+    { name: 'Eligible', count: eligible, whole: null },
+    { name: 'Places', count: places, whole: null },
+    { name: 'Selected', count: selected, whole: places },
+    { name: 'Failed require', count: failedRequire, whole: places },
+    { name: 'Empty', count: emptyPlaces, whole: places },
+  ];
+  const traded = [
+    { name: 'Orders', count: orders, whole: null },
+    { name: 'Orders filled', count: ordersFilled, whole: orders },
+    { name: 'Cancelled', count: counts.ordersCancelled, whole: orders },
+    { name: 'Expired', count: counts.ordersExpired, whole: orders },
+    { name: 'Rejected', count: counts.ordersRejected, whole: orders },
+    { name: 'Not needed', count: counts.ordersUnneeded, whole: orders },
+  ].filter((stage, at) => at < 2 || stage.count > 0);
+  const note =
+    'From bars of all instruments to rebalances, and from the places of all rebalances to filled orders. ' +
+    'Widths are logarithmic.';
+  return section(
+    { id: 'funnel', title: 'Funnel', note },
+    html`${stages(before)}
+      <h3>Instants</h3>
+      ${stages(instants)}
+      <h3>Places of all rebalances</h3>
+      ${stages(chosen)}
+      <h3>Orders</h3>
+      ${stages(traded)}`,
   );
 }
 
@@ -162,6 +209,9 @@ const ROLE_WORDS: Readonly<Record<ConditionStats['role'], string>> = {
   trigger: 'Trigger',
   filter: 'Filter',
   exit: 'Exit',
+  when: 'When',
+  where: 'Where',
+  require: 'Require',
 };
 
 export function conditionsSection({ summary }: CompletedRun): Html {
@@ -191,8 +241,10 @@ export function conditionsSection({ summary }: CompletedRun): Html {
   return section({ id: 'conditions', title: 'Conditions', note }, html`${table(headings, rows)}${rest}`);
 }
 
-/** With several entries, also names the one that a condition belongs to. */
+/** Also names the leg of an allocation and, with several entries, the one that a condition belongs to. */
 function roleOf({ role, path }: ConditionStats, entries: readonly EntryFunnel[]): string {
+  if (role === 'where' || role === 'require')
+    return `${ROLE_WORDS[role]}, ${path.includes('/short/') ? 'short' : 'long'}`;
   const index = /^\/strategy\/entry\/(\d+)\//.exec(path)?.[1];
   const entry = entries.length > 1 && index !== undefined ? entries[Number(index)]?.rule : undefined;
   return entry === undefined ? ROLE_WORDS[role] : `${ROLE_WORDS[role]} of ${entry}`;

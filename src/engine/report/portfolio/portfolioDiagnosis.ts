@@ -1,10 +1,11 @@
 // The diagnosis of a portfolio run: what stands out between its instruments.
 import type { FlatParts } from '../flatSummary.ts';
 import { text } from '../conditionAdvice.ts';
-import { error, info, percent, warning, type Diagnosis } from '../diagnosisFindings.ts';
+import { info, percent, warning, type Diagnosis } from '../diagnosisFindings.ts';
 import { rejectionAdvice } from '../rejections.ts';
 import type { PortfolioRun, ReportInput } from '../reportInput.ts';
 import type { InstrumentRow } from './instrumentRows.ts';
+import { neverHeld } from './allocationFindings.ts';
 import { listed } from './symbolList.ts';
 
 /** An instrument that made more than this share of the net profit is named. */
@@ -22,7 +23,7 @@ export function portfolioDiagnosis(
   flat: Pick<FlatParts, 'money'>,
 ): Diagnosis[] {
   return [
-    ...neverHeld(report),
+    ...heldNothing(report, portfolio),
     ...lostSignals(report, portfolio),
     ...dominance(rows, flat.money.netProfit),
     ...closedMarkets(portfolio, rows),
@@ -30,13 +31,9 @@ export function portfolioDiagnosis(
   ];
 }
 
-function neverHeld({ boundRules, simulation, input }: ReportInput): Diagnosis[] {
-  const isRotation = boundRules.entries.length === 0;
-  if (!isRotation || simulation.counts.entriesFilled > 0 || input.end <= input.start) return [];
-  const message = 'The allocation never bought or sold anything.';
-  const advice =
-    'Check that allocation.when comes true in the range, and that where and require let something through.';
-  return [error('NEVER_HELD', null, message, advice)];
+function heldNothing({ input }: ReportInput, { simulation: { counts, rebalancing } }: PortfolioRun): Diagnosis[] {
+  if (rebalancing === null || counts.entriesFilled > 0 || input.end <= input.start) return [];
+  return [neverHeld(rebalancing)];
 }
 
 /** Signals that found no slot or no cash. */

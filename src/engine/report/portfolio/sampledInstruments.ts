@@ -69,14 +69,14 @@ function samplesAt(places: readonly SampledBar[], first: InstrumentRun, isNamed:
   });
 }
 
-/** The earliest bar on which a trigger was true; of equal ones that of the first symbol. */
+/** The first bar on which a trigger or a `when` was true; of equal ones that of the first symbol. */
 function firstTrigger(
   traced: readonly (InstrumentBits & { readonly instrument: InstrumentRun })[],
 ): Pick<SampledBar, 'instrument' | 'row'> | null {
   let found: Pick<SampledBar, 'instrument' | 'row'> | null = null;
   let earliest = Infinity;
   for (const { bits, window, instrument } of traced) {
-    const trigger = bits.find(({ node }) => node.role === 'trigger' && node.parent === null);
+    const trigger = bits.find(({ node }) => (node.role === 'trigger' || node.role === 'when') && node.parent === null);
     const row = trigger ? nextBit(trigger.isTrue, window.start, window.end) : window.end;
     if (row >= window.end || instrument.input.bars.time[row] >= earliest) continue;
     earliest = instrument.input.bars.time[row];

@@ -5,6 +5,7 @@ import { dataFindings, drillingFindings, type DataFinding } from '../dataFinding
 import { barCounts, entryFunnels, funnelFrom, type Funnel } from '../funnel.ts';
 import { MAX_NEAR_MISSES, nearMissesOf, relativeGap, type NearMiss } from '../nearMisses.ts';
 import type { InstrumentRun, PortfolioRun, ReportInput } from '../reportInput.ts';
+import type { PortfolioResult } from '../../simulate/portfolio/portfolioSimulation.ts';
 import type { TracedConditions } from '../tracedConditions.ts';
 import { sampledInstruments } from './sampledInstruments.ts';
 import { neverTogetherAnywhere, summedFunnel, summedStats } from './summedConditions.ts';
@@ -33,7 +34,7 @@ export function tracedInstruments(run: TracedRun, portfolio: PortfolioRun, exits
   return {
     bits,
     stats: bits.map((_, index) => summedStats(traced.map(({ stats }) => stats[index]))),
-    funnel: portfolio.isNamed ? { ...funnel, rankedOut: simulation.rankedOut } : funnel,
+    funnel: portfolio.isNamed ? { ...funnel, ...namedCounts(simulation) } : funnel,
     nearMisses: misses.map(({ miss }) => miss),
     samples: sampledInstruments(portfolio, traced, misses),
     searches: {
@@ -44,6 +45,10 @@ export function tracedInstruments(run: TracedRun, portfolio: PortfolioRun, exits
     },
   };
 }
+
+/** What the funnel has of a run that names its instruments. */
+const namedCounts = ({ rankedOut, rebalancing }: PortfolioResult): Pick<Funnel, 'rankedOut' | 'allocation'> =>
+  rebalancing === null ? { rankedOut } : { rankedOut, allocation: rebalancing };
 
 type TracedInstrument = ReturnType<typeof tracedInstrument>;
 

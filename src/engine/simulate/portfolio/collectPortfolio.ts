@@ -36,6 +36,7 @@ export class GatheredPortfolio implements PortfolioResult {
   readonly openPositions: Uint16Array;
   readonly weights: Float64Array | null;
   readonly rankedOut: PortfolioResult['rankedOut'];
+  readonly rebalancing: PortfolioResult['rebalancing'];
   readonly contestedFunds: number;
 
   constructor(portfolio: Portfolio, cancelled: boolean) {
@@ -78,6 +79,7 @@ export class GatheredPortfolio implements PortfolioResult {
       smallestTaken: Number.isNaN(portfolio.smallestTaken) ? null : portfolio.smallestTaken,
       isUnranked: portfolio.isUnranked,
     };
+    this.rebalancing = portfolio.rebalances === null ? null : portfolio.rebalancing;
     this.contestedFunds = ledger.contestedFunds;
   }
 

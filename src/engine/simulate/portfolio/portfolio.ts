@@ -14,11 +14,13 @@ import { TradeLog } from '../tradeLog.ts';
 import { holdingEntries } from './holdings.ts';
 import { noteClosings } from './links.ts';
 import { newMember, unrealizedOf, type Link, type Member } from './member.ts';
-import type { PortfolioInput } from './portfolioSimulation.ts';
+import type { PortfolioInput, RebalanceCounts } from './portfolioSimulation.ts';
 import { rebalancesOf, SignalCalendar } from './signalCalendar.ts';
 
 /** An instrument whose data ends up to this long before the run does is closed with the others. */
 const SAME_END_MS = 7 * DAY_MS;
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Market entries that fill together or not at all: one, or those of a linked group. */
 export type Ticket = readonly Member[];
@@ -59,6 +61,23 @@ export class Portfolio {
   readonly openPositions: Uint16Array;
   readonly weights: Float64Array | null;
 
+  /** What is counted of rebalances; used with an allocation only. */
+  readonly rebalancing: Mutable<RebalanceCounts> = {
+    whenTrue: 0,
+    undecided: 0,
+    withinBand: 0,
+    rebalances: 0,
+    eligible: 0,
+    selected: 0,
+    failedRequire: 0,
+    emptyPlaces: 0,
+    orders: 0,
+    ordersFilled: 0,
+    ordersCancelled: 0,
+    ordersExpired: 0,
+    ordersRejected: 0,
+    ordersUnneeded: 0,
+  };
   mostLostAtOnce = 0;
   largestLost = NaN;
   smallestTaken = NaN;

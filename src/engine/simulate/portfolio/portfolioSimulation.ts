@@ -26,6 +26,33 @@ export interface PortfolioInput {
   readonly keepWeights: boolean;
 }
 
+/** How the rebalances of an allocation went, from its condition to fills (semantics §6.2). */
+export interface RebalanceCounts {
+  /** Instants at which `when` was true; each of them is in exactly one of the next three. */
+  readonly whenTrue: number;
+  /** Without a known gross, or with an equity of 0 or less: nothing was decided. */
+  readonly undecided: number;
+  /** No weight was off by more than the band: nothing was traded. */
+  readonly withinBand: number;
+  readonly rebalances: number;
+  /** Sums over all legs and all decided instants, the ones within the band included. */
+  readonly eligible: number;
+  readonly selected: number;
+  /** Places whose instrument failed `require`. */
+  readonly failedRequire: number;
+  /** Places for which no eligible instrument was left. */
+  readonly emptyPlaces: number;
+  /** Each order is in exactly one of the next five. */
+  readonly orders: number;
+  readonly ordersFilled: number;
+  /** By a later rebalance, or because something else had closed the holding. */
+  readonly ordersCancelled: number;
+  readonly ordersExpired: number;
+  readonly ordersRejected: number;
+  /** What was held at the fill was within one quantity step of the target. */
+  readonly ordersUnneeded: number;
+}
+
 /** What became of one instrument in a portfolio. */
 export interface InstrumentResult {
   readonly counts: SimulationResult['counts'];
@@ -71,6 +98,8 @@ export interface PortfolioResult extends Omit<SimulationResult, 'orders'> {
     readonly smallestTaken: number | null;
     readonly isUnranked: boolean;
   };
+  /** null: the strategy has no allocation. */
+  readonly rebalancing: RebalanceCounts | null;
   /** Fills that were refused for want of what another instrument freed inside the same bar. */
   readonly contestedFunds: number;
 }

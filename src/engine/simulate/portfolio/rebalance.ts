@@ -11,19 +11,27 @@ import { targetWeights, type Candidate, type LegFacts } from './targets.ts';
 
 /** Decides a rebalance where the allocation asks for one at this instant. */
 export function rebalance(portfolio: Portfolio, instant: number): void {
-  const { members, rebalances } = portfolio;
+  const { members, rebalances, rebalancing: counts } = portfolio;
   if (rebalances === null || !hasBit(rebalances, instant)) return;
+  counts.whenTrue++;
   const equity = portfolio.equityAtMarks();
   const able = members.filter((member) => findRow(member, instant));
   const gross = grossOf(able);
   // Without a known gross and positive equity there is no rebalance, and the orders of the last one stay.
-  if (Number.isNaN(gross) || !(equity > 0)) return;
-  for (const member of members) if (member.holdingOrder !== null) cancelHoldingOrder(member, 'cancelled');
+  if (Number.isNaN(gross) || !(equity > 0)) {
+    counts.undecided++;
+    return;
+  }
+  for (const member of members) if (member.holdingOrder !== null) cancelHoldingOrder(portfolio, member, 'cancelled');
   const isAble = new Set(able);
   const allocation = able[0].run.input.allocation!;
   const candidates = members.map((member) => candidateOf(member, isAble.has(member), equity));
-  const targets = targetWeights(allocation, candidates, gross);
-  if (!isOffBand(allocation, able, candidates, targets, equity)) return;
+  const targets = targetWeights(allocation, candidates, gross, counts);
+  if (!isOffBand(allocation, able, candidates, targets, equity)) {
+    counts.withinBand++;
+    return;
+  }
+  counts.rebalances++;
   for (const member of able) {
     const target = targets[member.index];
     if (target !== 0 || candidates[member.index].weight !== 0) order(portfolio, member, target * equity);
@@ -105,6 +113,7 @@ function order(portfolio: Portfolio, member: Member, value: number): void {
   const positionId = member.open === 0 ? null : run.positions[0].id;
   const levels = readSignalLevels(run, row);
   member.holdingOrder = { id: portfolio.ledger.nextOrderId++, row, value, levels, positionId };
-  if (isLastRow(member)) cancelHoldingOrder(member, 'expired');
+  portfolio.rebalancing.orders++;
+  if (isLastRow(member)) cancelHoldingOrder(portfolio, member, 'expired');
   else portfolio.activate(member);
 }

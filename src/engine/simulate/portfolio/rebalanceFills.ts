@@ -10,6 +10,7 @@ import { expireEntry, logEntry, logExit, rejectEntry } from '../orderLog.ts';
 import { NO_LEVELS, type EntryOrder } from '../orders.ts';
 import type { Position } from '../position.ts';
 import { atClose, atOpen } from '../run.ts';
+import type { RejectionReason } from '../simulation.ts';
 import { floorToStep, partialQuantity } from '../sizing.ts';
 import { addToHolding } from './holdings.ts';
 import { isLastRow, type HoldingOrder, type Member } from './member.ts';
@@ -22,7 +23,7 @@ const NOTHING = 1e-12;
 export function fillReductions(portfolio: Portfolio, instant: number, isAtClose: boolean): boolean {
   let isWaiting = false;
   for (const member of portfolio.active) {
-    const order = liveOrder(member);
+    const order = liveOrder(portfolio, member);
     if (order === null || !isReduction(member, order)) continue;
     if (hasBarAt(member, instant)) reduce(portfolio, member, order, instantOf(member, isAtClose));
     else isWaiting = true;
@@ -35,7 +36,7 @@ export function fillReductions(portfolio: Portfolio, instant: number, isAtClose:
  * scaled by one factor.
  */
 export function fillAdditions(portfolio: Portfolio, instant: number, isAtClose: boolean): void {
-  const adding = portfolio.active.filter((member) => liveOrder(member) !== null);
+  const adding = portfolio.active.filter((member) => liveOrder(portfolio, member) !== null);
   const first = adding.find((member) => hasBarAt(member, instant));
   if (first === undefined) return;
   const { config, ledger, fees } = portfolio;
@@ -63,16 +64,18 @@ export function fillAdditions(portfolio: Portfolio, instant: number, isAtClose: 
 }
 
 /** Expires the orders of members at their last bar. */
-export function expireHoldingOrders({ present }: Portfolio): void {
-  for (const member of present)
-    if (member.holdingOrder !== null && isLastRow(member)) cancelHoldingOrder(member, 'expired');
+export function expireHoldingOrders(portfolio: Portfolio): void {
+  for (const member of portfolio.present)
+    if (member.holdingOrder !== null && isLastRow(member)) cancelHoldingOrder(portfolio, member, 'expired');
 }
 
 /** Ends an order that has not filled. */
-export function cancelHoldingOrder(member: Member, status: 'expired' | 'cancelled'): void {
+export function cancelHoldingOrder({ rebalancing }: Portfolio, member: Member, status: 'expired' | 'cancelled'): void {
   const order = member.holdingOrder!;
   const { run } = member;
   member.holdingOrder = null;
+  if (status === 'expired') rebalancing.ordersExpired++;
+  else rebalancing.ordersCancelled++;
   if (isReduction(member, order)) {
     const { execution } = run.input.config;
     const exit = { orderId: order.id, row: order.row, type: 'market', role: execution.exitOrderRole } as const;
@@ -83,10 +86,10 @@ export function cancelHoldingOrder(member: Member, status: 'expired' | 'cancelle
 }
 
 /** The order of a member; null when there is none, or when something else has closed the holding that it changes. */
-function liveOrder(member: Member): HoldingOrder | null {
+function liveOrder(portfolio: Portfolio, member: Member): HoldingOrder | null {
   const order = member.holdingOrder;
   if (order === null || order.positionId === null || member.run.positions[0]?.id === order.positionId) return order;
-  cancelHoldingOrder(member, 'cancelled');
+  cancelHoldingOrder(portfolio, member, 'cancelled');
   return null;
 }
 
@@ -103,6 +106,7 @@ function isReduction({ run, mark }: Member, order: HoldingOrder): boolean {
 
 function reduce(portfolio: Portfolio, member: Member, order: HoldingOrder, at: Instant): void {
   const { run, mark } = member;
+  const { rebalancing: counts } = portfolio;
   const [position] = run.positions;
   const { quantity, side } = position;
   const isTurn = order.value !== 0 && side !== sideOf(order);
@@ -116,22 +120,31 @@ function reduce(portfolio: Portfolio, member: Member, order: HoldingOrder, at: I
     portfolio.beginTurn(member);
     fillExit(run, position, exit, at);
     portfolio.endTurn(member);
-  }
+    counts.ordersFilled++;
+  } else counts.ordersUnneeded++;
+  if (isTurn) counts.orders++;
   member.holdingOrder = isTurn ? { ...order, id: portfolio.ledger.nextOrderId++, positionId: null } : null;
 }
 
 function add(portfolio: Portfolio, member: Member, price: number, wanted: number, rate: number, at: Instant): void {
   const { run, mark } = member;
   const { qtyStep, minNotional } = run.input.instrument;
+  const { rebalancing: counts } = portfolio;
   const order = member.holdingOrder!;
   const entry = entryOf(order);
   const quantity = floorToStep(wanted, qtyStep);
   member.holdingOrder = null;
   // What is held is as near to what is wanted as the step allows.
-  if (!(quantity > 0) && member.open > 0) return;
-  if (order.levels === null) return rejectEntry(run, entry, 'LEVEL_MISSING');
-  if (!(quantity > 0)) return rejectEntry(run, entry, 'ZERO_QTY');
-  if (quantity * price < minNotional) return rejectEntry(run, entry, 'MIN_NOTIONAL');
+  if (!(quantity > 0) && member.open > 0) {
+    counts.ordersUnneeded++;
+    return;
+  }
+  const rejection = rejectionOf(order, quantity, quantity * price < minNotional);
+  if (rejection !== null) {
+    counts.ordersRejected++;
+    rejectEntry(run, entry, rejection);
+    return;
+  }
   const fill = run.entryFill;
   fill.rawPrice = mark;
   fill.price = price;
@@ -140,6 +153,13 @@ function add(portfolio: Portfolio, member: Member, price: number, wanted: number
   portfolio.takeTurn(member);
   addToHolding(run, entry, at);
   portfolio.endTurn(member, true);
+  counts.ordersFilled++;
+}
+
+function rejectionOf({ levels }: HoldingOrder, quantity: number, isTooSmall: boolean): RejectionReason | null {
+  if (levels === null) return 'LEVEL_MISSING';
+  if (!(quantity > 0)) return 'ZERO_QTY';
+  return isTooSmall ? 'MIN_NOTIONAL' : null;
 }
 
 const entryOf = (order: HoldingOrder): EntryOrder => ({

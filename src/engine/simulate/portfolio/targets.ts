@@ -36,12 +36,21 @@ export type AllocationForm = Pick<AllocationRule, 'fallback'> & {
 interface ChosenLeg {
   readonly sign: 1 | -1;
   readonly places: number;
+  readonly eligible: number;
   /** In the order of the symbols, in which sums run. */
   readonly selected: readonly number[];
   /** Chosen, but what the leg requires is not true. */
   readonly failed: readonly number[];
   /** Holdings without a bar: they keep their place and their weight. */
   readonly absent: readonly number[];
+}
+
+/** Sums over legs of what each chose. */
+interface PlaceCounts {
+  eligible: number;
+  selected: number;
+  failedRequire: number;
+  emptyPlaces: number;
 }
 
 /** Gross, as a fraction of equity, by what it is for. */
@@ -56,10 +65,17 @@ interface Shares {
  * the weight it has.
  * @param candidates in the order of the list, which breaks ties
  * @param gross Σ |weight| to share out, as a fraction of equity
+ * @param counts to add to, if given
  */
-export function targetWeights(form: AllocationForm, candidates: readonly Candidate[], gross: number): Float64Array {
+export function targetWeights(
+  form: AllocationForm,
+  candidates: readonly Candidate[],
+  gross: number,
+  counts: PlaceCounts | null = null,
+): Float64Array {
   const targets = new Float64Array(candidates.length);
   const legs = chooseLegs(form, candidates);
+  if (counts !== null) for (const leg of legs) countPlaces(counts, leg);
   const shares = legs.map((leg) => shareOut(form, leg, legs, candidates, Math.max(0, gross)));
   const fallback = candidates.findIndex(({ symbol }) => symbol === form.fallback);
   const kept = fallback >= 0 && !candidates[fallback].isPresent ? candidates[fallback].weight : null;
@@ -73,6 +89,13 @@ export function targetWeights(form: AllocationForm, candidates: readonly Candida
   });
   if (fallback >= 0) targets[fallback] = kept ?? vacant * scale;
   return targets;
+}
+
+function countPlaces(counts: PlaceCounts, { places, eligible, selected, failed, absent }: ChosenLeg): void {
+  counts.eligible += eligible;
+  counts.selected += selected.length;
+  counts.failedRequire += failed.length;
+  counts.emptyPlaces += Math.max(0, places - absent.length - selected.length - failed.length);
 }
 
 // Who ----------------------------------------------------------------------------------------------------------------
@@ -116,6 +139,7 @@ function chooseLeg(
   return {
     sign,
     places,
+    eligible: eligible.length,
     selected: chosen.filter((index) => factsOf(index).require),
     failed: chosen.filter((index) => !factsOf(index).require),
     absent,
