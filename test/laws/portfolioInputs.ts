@@ -120,8 +120,6 @@ export interface UniverseOptions {
   readonly count?: number;
   /** No slots, ranks and links. */
   readonly isPlain?: boolean;
-  /** Orders of linked instruments may wait at a price. */
-  readonly hasWaitingLegs?: boolean;
 }
 
 /** Symbols whose order is not that of the list. */
@@ -129,7 +127,7 @@ const SYMBOLS = ['DELTA', 'ALPHA', 'FOX', 'CHARLIE', 'BRAVO', 'ECHO'];
 
 /** Anything a portfolio simulation takes; one seed, one input. */
 export function randomPortfolio(seed: number, options: UniverseOptions = {}): PortfolioInput {
-  const { count, isPlain = false, hasWaitingLegs = false } = options;
+  const { count, isPlain = false } = options;
   const dice = diceOf(seed);
   const calendar = dice.pick(CALENDARS);
   const length = dice.whole(20, 120);
@@ -146,7 +144,6 @@ export function randomPortfolio(seed: number, options: UniverseOptions = {}): Po
     leverage,
     slots,
     isRanked: dice.chance(0.7),
-    isAtMarket: linked.length > 0 && !hasWaitingLegs,
   });
   const shared = { maxConcurrentPositions: dice.pick([1, 1, 1, 2, 5]), hasChildren: dice.chance(0.6) };
   const instruments = Array.from({ length: members }, (_, index): SimulationInput => {

@@ -34,11 +34,9 @@ interface Scope {
   readonly leverage: number;
   readonly slots: number | null;
   readonly isRanked: boolean;
-  /** No order waits at a price. */
-  readonly isAtMarket: boolean;
 }
 
-export function randomStrategy(dice: Dice, { leverage, slots, isRanked, isAtMarket }: Scope): GeneratedStrategy {
+export function randomStrategy(dice: Dice, { leverage, slots, isRanked }: Scope): GeneratedStrategy {
   const hasShorts = dice.chance(0.5);
   const risk = randomRisk(dice, hasShorts && dice.chance(0.5) ? -1 : 1);
   const count = dice.whole(1, 3);
@@ -59,7 +57,7 @@ export function randomStrategy(dice: Dice, { leverage, slots, isRanked, isAtMark
         side,
         signal: { kind: 'bits', isTrue: signalAt(columns, (rule + columns.signals.turn) % count, chance) },
         sizing: sizing(columns),
-        order: isAtMarket ? { type: 'market' } : order(columns),
+        order: order(columns),
         cooldownBars,
         conflict,
         ...(rank === null ? {} : { rank: rank(columns) }),

@@ -130,7 +130,7 @@ function newRun(
     blanks: [],
     dueExits: new DueExits(),
     dueEntry: null,
-    marketEntry: { id: 0, rule: 0, signalRow: 0, price: NaN, lastRow: 0, levels: NO_LEVELS },
+    marketEntry: { id: 0, rule: 0, signalRow: 0, price: NaN, lastRow: 0, levels: NO_LEVELS, lacksLeg: false },
     pending: input.entries.map(() => null),
     pendingCount: 0,
 

@@ -27,6 +27,8 @@ export interface EntryOrder {
   lastRow: number;
   /** What the risk rules read at the signal's close. */
   levels: SignalLevels;
+  /** An order that it fills with has no bar at this instant, see `portfolio/links.ts`. */
+  lacksLeg: boolean;
 }
 
 /** The levels of an order that reads none. */

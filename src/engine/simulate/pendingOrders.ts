@@ -23,6 +23,7 @@ export interface Freed {
  */
 export function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, freed: Freed): Position | null {
   removePending(run, order);
+  if (order.lacksLeg) return cancelEntry(run, order, 'linked');
   const { side, conflict, order: orderRule } = run.entries[order.rule];
   const { positions } = run;
   const [sameFreed, otherFreed] = side > 0 ? [freed.long, freed.short] : [freed.short, freed.long];

@@ -87,14 +87,21 @@ class PortfolioRun {
     const house = this.#house;
     house.phase = 'open';
     for (const desk of present) desk.payFunding(desk.row);
+    const { links } = house;
     for (const desk of present) this.#fillExits(desk, desk.input.bars.open[desk.row], false);
+    links.cancelOrphans();
     house.rotation?.fill(present);
     fillAllEntries(house, present, ({ desk, order }) => this.#input.axis.instants[desk.index][order.signalRow]);
+    links.cancelOrphans();
     const busy = house.desks.filter(({ positions, pending }) => positions.length + pending.size > 0);
     house.isOfOneInstrument = busy.length <= 1;
     if (!house.isOfOneInstrument) this.#liquidateBelowMaintenance();
     for (const desk of present) settleOpen(desk, sliceOf(desk.input.bars, desk.row, desk.row, null));
-    for (const desk of present) settlePassedOrders(desk, sliceOf(desk.input.bars, desk.row, desk.row, null));
+    for (const desk of present) {
+      links.cancelOrphans();
+      settlePassedOrders(desk, sliceOf(desk.input.bars, desk.row, desk.row, null));
+    }
+    links.cancelOrphans();
   }
 
   /** What another instrument has ordered at this very instant waits for the next open. */
@@ -146,6 +153,8 @@ class PortfolioRun {
   #readCloses(present: readonly Desk[]): void {
     const house = this.#house;
     for (const desk of present) desk.expirePending(desk.row);
+    house.links.cancelOrphans();
+    house.links.orderExits();
     for (const desk of present) updateStops(desk, desk.signals, desk.row);
     const read = present.map((desk) => {
       const left: Left = new Map(desk.positions.map((position) => [position, desk.leftOf(position)]));
@@ -160,6 +169,8 @@ class PortfolioRun {
     for (const desk of present) this.#fillExits(desk, desk.input.bars.close[desk.row], true);
     house.rotation?.fill(present);
     fillAllEntries(house, present, () => house.instant);
+    house.links.cancelOrphans();
+    house.links.orderExits();
   }
 
   /** Whether an instrument's bars end more than a week before the run does. */

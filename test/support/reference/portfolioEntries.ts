@@ -52,6 +52,7 @@ export function readAllEntries(
   }
   // Orders of an instrument's last close, and those still pending there, expire and take no slot.
   for (const { desk } of present) if (desk.isAtLastRow) desk.endOrders();
+  house.links.cancelOrphans();
   const units = unitsOf(house, candidates);
   const isFree = ({ members }: Unit): boolean => house.slots === null || !members.some(({ needsSlot }) => needsSlot);
   for (const unit of units) if (isFree(unit)) make(house, unit);
@@ -89,7 +90,9 @@ function unitsOf(house: House, candidates: readonly Candidate[]): Unit[] {
 
 function make(house: House, { members }: Unit): void {
   for (const { desk, found, left } of members) makeEntry(desk, found, left);
-  if (members.length > 1) house.links.join(members.map(({ desk, found }) => ({ desk, order: found.order! })));
+  if (members.length === 1) return;
+  house.links.join(members.map(({ desk, found }) => ({ desk, order: found.order! })));
+  house.links.cancelOrphans();
 }
 
 function noteLosses(rankedOut: RankedOut, taken: readonly Unit[], lost: readonly Unit[]): void {
@@ -122,13 +125,16 @@ export function fillAllEntries(house: House, present: readonly Desk[], instantOf
   const ranked = units.map((unit) => {
     const orders = house.links.legsOf(unit[0].order)?.legs ?? unit;
     const ranks = orders.map(({ desk, order }) => desk.rankOf(order)).filter((rank) => !Number.isNaN(rank));
-    return { unit, rank: ranks.length === 0 ? NaN : Math.max(...ranks), decided: instantOf(unit[0]) };
+    // A group stands where the first of its members does.
+    const place = Math.min(...orders.map(({ desk: { index } }) => index));
+    return { unit, rank: ranks.length === 0 ? NaN : Math.max(...ranks), decided: instantOf(unit[0]), place };
   });
-  for (const { unit } of ranked.toSorted((a, b) => a.decided - b.decided || byRank(a, b))) fillUnit(house, unit);
+  const inOrder = ranked.toSorted((a, b) => a.decided - b.decided || byRank(a, b) || a.place - b.place);
+  for (const { unit } of inOrder) fillUnit(house, unit);
 }
 
 function fillUnit(house: House, unit: readonly Due[]): void {
-  const [{ desk, order }] = unit;
+  const [{ order }] = unit;
   const legs = house.links.legsOf(order);
   const isAtClose = house.phase === 'close';
   const rawOf = ({ input: { bars }, row }: Desk): number => (isAtClose ? bars.close[row] : bars.open[row]);
@@ -140,16 +146,14 @@ function fillUnit(house: House, unit: readonly Due[]): void {
     }
     return;
   }
+  // Orders of the group that wait at a price follow, see `Links.cancelOrphans`.
   if (house.links.isLegMissing(order)) {
-    cancel({ desk, order });
+    for (const leg of unit) cancel(leg);
     return;
   }
-  const isWaiting = (leg: Due): boolean =>
-    leg.desk.dueEntry === leg.order || leg.desk.pending.get(leg.order.rule) === leg.order;
-  const waiting = legs.legs.filter(isWaiting);
   const open = house.openPositions().length;
   if (house.slots !== null && open + unit.length > house.slots) {
-    for (const leg of waiting) {
+    for (const leg of unit) {
       leg.desk.rankedOut++;
       cancel(leg);
     }
@@ -171,7 +175,7 @@ function fillUnit(house: House, unit: readonly Due[]): void {
       leg.desk.dueEntry = null;
       leg.desk.reject(leg.order, reason!);
     }
-    for (const leg of waiting) if (isWaiting(leg)) cancel(leg);
+    for (const leg of unit) if (leg.desk.dueEntry === leg.order) cancel(leg);
     return;
   }
   for (const { leg, instant, quote } of quotes) {

@@ -7,6 +7,8 @@ import type { House } from './portfolioHouse.ts';
 export interface Legs {
   readonly legs: readonly { readonly desk: Desk; readonly order: EntryOrder }[];
   hasFilled: boolean;
+  /** A position of theirs was wholly closed. */
+  isClosed: boolean;
 }
 
 export class Links {
@@ -14,6 +16,9 @@ export class Links {
   readonly #house: House;
   readonly #legsOf = new Map<EntryOrder, Legs>();
   readonly #legsOfPosition = new Map<Position, Legs>();
+  readonly #all: Legs[] = [];
+  /** In the order of closing. */
+  #closed: Legs[] = [];
 
   constructor(house: House, linked: readonly (readonly number[])[]) {
     this.#house = house;
@@ -25,7 +30,8 @@ export class Links {
   }
 
   join(legs: Legs['legs']): void {
-    const joined: Legs = { legs, hasFilled: false };
+    const joined: Legs = { legs, hasFilled: false, isClosed: false };
+    this.#all.push(joined);
     for (const { order } of legs) this.#legsOf.set(order, joined);
   }
 
@@ -40,32 +46,46 @@ export class Links {
     this.#legsOfPosition.set(position, legs);
   }
 
-  /** At the first fill of a leg: whether another one has no bar; all are then cancelled. */
+  /** At the first fill of a leg: whether another one has no bar. */
   isLegMissing(order: EntryOrder): boolean {
     const legs = this.legsOf(order);
-    if (legs === null || legs.hasFilled) return false;
-    const others = legs.legs.filter((leg) => leg.order !== order && isWaiting(leg));
-    if (others.every(({ desk }) => this.#house.hasBar(desk))) return false;
-    for (const leg of others) cancel(leg);
-    return true;
+    return legs !== null && !legs.hasFilled && !legs.legs.every(({ desk }) => this.#house.hasBar(desk));
   }
 
-  /** A position is wholly closed: those that were entered with it follow at their next open. */
   noteClose(position: Position): void {
     const legs = this.#legsOfPosition.get(position);
-    if (legs === undefined) return;
-    for (const { desk } of legs.legs)
-      for (const held of desk.positions)
-        // After its last bar nothing fills any more.
-        if (held !== position && this.#legsOfPosition.get(held) === legs && !desk.isAtLastRow)
-          desk.dueExits.push({
-            position: held,
-            quantity: Infinity,
-            reason: 'linked',
-            rule: null,
-            after: this.#house.instant,
-          });
-    for (const leg of legs.legs) if (isWaiting(leg)) cancel(leg);
+    if (legs === undefined || legs.isClosed) return;
+    legs.isClosed = true;
+    this.#closed.push(legs);
+  }
+
+  /**
+   * "Together or not at all": while nothing has filled, all orders wait or none does; and after a position was closed
+   * none may enter. Inside a bar no instrument knows what became of another's order, so this is asked before and after.
+   */
+  cancelOrphans(): void {
+    for (const { legs, hasFilled, isClosed } of this.#all) {
+      const waiting = legs.filter(isWaiting);
+      if (isClosed || (!hasFilled && waiting.length < legs.length)) for (const leg of waiting) cancel(leg);
+    }
+  }
+
+  /** Positions that were entered with one that is wholly closed follow at their next open. */
+  orderExits(): void {
+    for (const legs of this.#closed) {
+      for (const { desk } of legs.legs)
+        for (const position of desk.positions)
+          // After its last bar nothing fills any more.
+          if (this.#legsOfPosition.get(position) === legs && !desk.isAtLastRow)
+            desk.dueExits.push({
+              position,
+              quantity: Infinity,
+              reason: 'linked',
+              rule: null,
+              after: this.#house.instant,
+            });
+    }
+    this.#closed = [];
   }
 }
 

@@ -8,7 +8,7 @@ import { atClose, type Run } from '../run.ts';
 import { countSkippedSignals, expireDueOrders, readEntries, readExitSignals } from '../signals.ts';
 import { decideEntries, expireEntryOf, type Signal } from './entries.ts';
 import { oldestFirst, testLiquidation } from './liquidation.ts';
-import { closeLinks } from './links.ts';
+import { cancelOrphans, closeLinks } from './links.ts';
 import { isLastRow, type Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
 import { rebalance } from './rebalance.ts';
@@ -16,13 +16,13 @@ import { expireHoldingOrders, fillAdditions, fillReductions } from './rebalanceF
 import { fillTicket } from './tickets.ts';
 
 export function playCloses(portfolio: Portfolio, instant: number): void {
-  const { present, readers, input, ledger, closedLinks, config } = portfolio;
+  const { present, readers, input, ledger, config } = portfolio;
   const isAtClose = config.execution.orderTiming === 'bar_close';
   for (const member of present) member.mark = member.run.bars.close[member.row];
   closeEnded(portfolio);
   if (ledger.isShared) testLiquidation(portfolio, instant, false);
   for (const { run, row } of present) if (run.pendingCount > 0) expirePending(run, row);
-  closeLinks(closedLinks, ledger, instant, !isAtClose);
+  closeLinks(portfolio.links, ledger, instant, !isAtClose);
 
   findReaders(portfolio, instant);
   const signals: Signal[] = [];
@@ -30,6 +30,7 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
     const rule = readMember(portfolio, member);
     if (rule >= 0) signals.push({ member, rule });
   }
+  cancelOrphans(portfolio.links);
   const tickets = signals.length === 0 ? [] : decideEntries(portfolio, signals);
   if (portfolio.rebalances !== null) {
     expireHoldingOrders(portfolio);
@@ -40,7 +41,7 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
     if (portfolio.rebalances !== null && !fillReductions(portfolio, instant, true))
       fillAdditions(portfolio, instant, true);
     for (const ticket of tickets) fillTicket(portfolio, ticket, instant, true);
-    closeLinks(closedLinks, ledger, instant, false);
+    closeLinks(portfolio.links, ledger, instant, false);
   } else for (const ticket of tickets) portfolio.addDue(ticket);
   if (instant === input.end - 1) closeAtEnd(portfolio);
 }

@@ -3,6 +3,7 @@
 import { readPrice } from '../levels.ts';
 import type { EntryOrder } from '../orders.ts';
 import { countStaying, needsSlot, orderReversal, placeEntry, prepareEntry, reversesNow } from '../signals.ts';
+import { cancelOrphans, linkEntries } from './links.ts';
 import type { Link, Member } from './member.ts';
 import type { Portfolio, Ticket } from './portfolio.ts';
 
@@ -38,23 +39,28 @@ export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]):
   const units = unitsOf(portfolio, signals);
   if (units.length > 1) units.sort(byRank);
   // Orders that need no slot come first: what they close is free for the others, and they count themselves.
-  for (const unit of units) if (unit.slots === 0) placeUnit(portfolio, unit);
-  const placed = new Set(fitting(portfolio, units));
+  const links = new Map<Unit, Link | null>();
+  for (const unit of units) if (unit.slots === 0) links.set(unit, placeUnit(portfolio, unit));
+  for (const unit of fitting(portfolio, units)) links.set(unit, placeUnit(portfolio, unit));
   const tickets: Ticket[] = [];
   for (const unit of units) {
-    if (unit.slots > 0) {
-      if (!placed.has(unit)) continue;
-      placeUnit(portfolio, unit);
-    }
-    const market = unit.legs.filter(({ member: { run } }) => run.dueEntry !== null).map(({ member }) => member);
-    if (market.length > 0) tickets.push(market);
+    const link = links.get(unit);
+    if (link === undefined) continue;
+    const members = unit.legs.filter(({ member: { run } }) => run.dueEntry !== null).map(({ member }) => member);
+    if (members.length > 0) tickets.push({ members, link });
   }
   return tickets;
 }
 
-function placeUnit(portfolio: Portfolio, { legs }: Unit): void {
-  if (legs.length > 1) link(legs);
+/** Returns what links its orders; null: there is one alone. */
+function placeUnit(portfolio: Portfolio, { legs }: Unit): Link | null {
   for (const leg of legs) place(portfolio, leg);
+  if (legs.length === 1) return null;
+  const members = legs.map(({ member }) => member);
+  const link = linkEntries(portfolio.links, members);
+  // Orders that these have replaced were linked to others.
+  cancelOrphans(portfolio.links);
+  return link;
 }
 
 /** Makes an order that cannot fill any more, so that it counts as expired. */
@@ -153,9 +159,4 @@ function countLost(portfolio: Portfolio, taken: readonly Unit[], lost: readonly 
     if (!(portfolio.smallestTaken <= rank) && !Number.isNaN(rank)) portfolio.smallestTaken = rank;
   const isUnranked = ({ legs }: Unit) => legs.every(({ member, rule }) => member.run.entries[rule].rank === undefined);
   if (taken.some(isUnranked) && lost.some(isUnranked)) portfolio.isUnranked = true;
-}
-
-function link(legs: readonly Leg[]): void {
-  const made: Link = { legs: legs.map(({ member }) => ({ member, signalRow: member.row })) };
-  for (const { member } of legs) member.links!.set(member.row, made);
 }

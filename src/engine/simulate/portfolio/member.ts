@@ -2,9 +2,17 @@
 import { DueExits, type SignalLevels } from '../orders.ts';
 import type { Run } from '../run.ts';
 
-/** Entries that were taken together: each member, and the row of its signal. */
+/** Entries that were taken together. */
 export interface Link {
-  readonly legs: readonly { readonly member: Member; readonly signalRow: number }[];
+  readonly legs: readonly LinkedLeg[];
+  /** From here on the orders that still wait stand for themselves. */
+  hasFilled: boolean;
+}
+
+/** One entry of a link: its instrument, and the row of its signal. */
+export interface LinkedLeg {
+  readonly member: Member;
+  readonly signalRow: number;
 }
 
 /** What a rebalance wants a member to hold, until it does. */
@@ -98,6 +106,10 @@ export const unrealizedOf = ({ quantity, mark, cost }: Member): number => quanti
 
 /** Whether the row that it plays is the last one of its data or of the run. */
 export const isLastRow = ({ run, row }: Member): boolean => row === run.end - 1;
+
+/** Whether it has a bar of the run at this instant, while it is active. */
+export const hasBarAt = ({ run, row, instants }: Member, instant: number): boolean =>
+  row < run.end && instants[row] === instant;
 
 /** Whether it has a bar after this instant, at which an exit could fill. */
 export const hasLaterBar = ({ run, row, instants }: Member, instant: number): boolean =>

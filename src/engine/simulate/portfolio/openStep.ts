@@ -5,6 +5,7 @@ import { fillMarketExit } from '../fills.ts';
 import { payFunding } from '../funding.ts';
 import { atOpen } from '../run.ts';
 import type { Member } from './member.ts';
+import { cancelOrphans, holdIncomplete } from './links.ts';
 import { fillAdditions, fillReductions } from './rebalanceFills.ts';
 import { fillTicket } from './tickets.ts';
 import { liquidateMember, testLiquidation } from './liquidation.ts';
@@ -13,6 +14,7 @@ import type { Portfolio } from './portfolio.ts';
 export function playOpens(portfolio: Portfolio, instant: number): void {
   const { present, config, ledger } = portfolio;
   for (const member of present) member.mark = member.run.bars.open[member.row];
+  holdIncomplete(portfolio.links, instant);
   if (config.fundingRate !== 0) for (const { run, row } of present) payFunding(run, row);
   for (const member of present) {
     if (member.open === 0) continue;
@@ -25,6 +27,7 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
   const isWaiting = portfolio.rebalances !== null && fillReductions(portfolio, instant, false);
   fillDueEntries(portfolio, instant);
   if (portfolio.rebalances !== null && !isWaiting) fillAdditions(portfolio, instant, false);
+  cancelOrphans(portfolio.links);
 
   ledger.isShared = portfolio.isShared();
   if (ledger.isShared) {
@@ -45,11 +48,13 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
     member.isQuiet = passLevels(run, row);
     portfolio.endTurn(member);
   }
+  cancelOrphans(portfolio.links);
   for (const member of present) {
     if (member.run.pendingCount === 0) continue;
     portfolio.takeTurn(member);
     passPendingOrders(member.run, member.row);
     portfolio.endTurn(member);
+    cancelOrphans(portfolio.links);
   }
 }
 

@@ -12,7 +12,7 @@ import type { Books } from '../run.ts';
 import type { TradeBudget } from '../tradeBudget.ts';
 import { TradeLog } from '../tradeLog.ts';
 import { holdingEntries } from './holdings.ts';
-import { noteClosings } from './links.ts';
+import { noteFills, type LinkBook } from './links.ts';
 import { newMember, unrealizedOf, type Link, type Member } from './member.ts';
 import type { PortfolioInput, RebalanceCounts } from './portfolioSimulation.ts';
 import { rebalancesOf, SignalCalendar } from './signalCalendar.ts';
@@ -23,7 +23,11 @@ const SAME_END_MS = 7 * DAY_MS;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Market entries that fill together or not at all: one, or those of a linked group. */
-export type Ticket = readonly Member[];
+export interface Ticket {
+  readonly members: readonly Member[];
+  /** null: one that is not linked. */
+  readonly link: Link | null;
+}
 
 export class Portfolio {
   readonly input: PortfolioInput;
@@ -52,7 +56,7 @@ export class Portfolio {
   readonly readers: Member[] = [];
   /** The market entries that fill at an instant, in the order of decision, then rank. */
   readonly dueEntries = new Map<number, Ticket[]>();
-  readonly closedLinks = new Set<Link>();
+  readonly links: LinkBook = { waiting: [], closed: new Set() };
 
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
@@ -167,7 +171,7 @@ export class Portfolio {
       member.linkedExits.count = 0;
     }
     if (this.openCount === 0 && !(ledger.balance > 0)) ledger.isOver = true;
-    noteClosings(member, trades, first, this.closedLinks);
+    noteFills(this.links, member, trades, first);
     return true;
   }
 
@@ -197,7 +201,7 @@ export class Portfolio {
   /** Market entries fill at the first open of any of their instruments. */
   addDue(ticket: Ticket): void {
     let instant = Infinity;
-    for (const { instants, row } of ticket) instant = Math.min(instant, instants[row + 1]);
+    for (const { instants, row } of ticket.members) instant = Math.min(instant, instants[row + 1]);
     const due = this.dueEntries.get(instant);
     if (due === undefined) this.dueEntries.set(instant, [ticket]);
     else due.push(ticket);

@@ -169,6 +169,7 @@ const entryOf = (order: HoldingOrder): EntryOrder => ({
   price: NaN,
   lastRow: order.row + 1,
   levels: order.levels ?? NO_LEVELS,
+  lacksLeg: false,
 });
 
 const instantOf = ({ run, row }: Member, isAtClose: boolean): Instant =>

@@ -8,13 +8,15 @@ import type { EntryOrder } from '../orders.ts';
 import { cancelEntry } from '../pendingOrders.ts';
 import { atClose, atOpen } from '../run.ts';
 import type { RejectionReason } from '../simulation.ts';
-import type { Member } from './member.ts';
+import { isComplete } from './links.ts';
+import type { Link, Member } from './member.ts';
 import type { Portfolio, Ticket } from './portfolio.ts';
 
 /** Fills the due entries of a ticket at the marks of its members. */
 export function fillTicket(portfolio: Portfolio, ticket: Ticket, instant: number, isAtClose: boolean): void {
-  if (ticket.length > 1) fillTogether(portfolio, ticket, instant, isAtClose);
-  else fillAlone(portfolio, ticket[0], isAtClose);
+  const { members, link } = ticket;
+  if (link === null) fillAlone(portfolio, members[0], isAtClose);
+  else fillTogether(portfolio, members, link, instant, isAtClose);
 }
 
 function fillAlone(portfolio: Portfolio, member: Member, isAtClose: boolean): void {
@@ -27,13 +29,19 @@ function fillAlone(portfolio: Portfolio, member: Member, isAtClose: boolean): vo
 }
 
 /** All sizes are those of the account before the first fill, and all are paid from it or none is. */
-function fillTogether(portfolio: Portfolio, ticket: Ticket, instant: number, isAtClose: boolean): void {
+function fillTogether(
+  portfolio: Portfolio,
+  members: readonly Member[],
+  link: Link,
+  instant: number,
+  isAtClose: boolean,
+): void {
   const { ledger, config } = portfolio;
-  const legs = ticket.flatMap((member) => {
+  const legs = members.flatMap((member) => {
     const order = takeDue(member);
     return order === null ? [] : [{ member, order }];
   });
-  if (!ticket.every(({ instants, row }) => instants[row] === instant)) {
+  if (!isComplete(link, instant)) {
     for (const { member, order } of legs) cancelEntry(member.run, order, 'linked');
     return;
   }
