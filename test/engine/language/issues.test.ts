@@ -51,9 +51,10 @@ const TRIGGER = '/strategyAst/strategy/entry/trigger';
 const rsi = indicator('rsi', { length: 14 });
 const long = (sizing: object): Json => ({ side: 'long', sizing });
 
+const monthly: Json = { kind: 'schedule', every: 'month', on: 'first' };
 const allocation = (more: object): Json => ({
   kind: 'allocation',
-  when: compare(market(), 'gt', sma(20)),
+  when: compare(market('close', { instrument: { symbol: 'SPX' } }), 'gt', sma(20, { instrument: { symbol: 'SPX' } })),
   long: { by: indicator('roc', { length: 252 }), top: 3 },
   ...more,
 });
@@ -211,6 +212,8 @@ const CASES: Case[] = [
   { code: 'INTRADAY_WINDOW', path: `${TRIGGER}/name`, body: triggered({ kind: 'session', name: 'london' }), context: { baseTimeframe: '1d' } },
   { code: 'INTRADAY_WINDOW', path: `${TRIGGER}/left/field`, body: triggered(compare({ kind: 'time', field: 'hour' }, 'gte', 9), { defaults: { timeframe: '1d' } }) },
   { code: 'WARMUP_EXCEEDS_DATA', path: '/strategyAst/strategy/defaults/instrument/symbol', body: inAst((s) => (s.defaults = { instrument: { symbol: 'SPX' }, timeframe: '1d' })), context: { barsOf: () => 10 } },
+  { code: 'INSTRUMENTS_MAY_DISAGREE', path: `${ALLOCATION}/when`, body: allocated({ when: compare(market(), 'gt', sma(20)) }) },
+  { code: 'INSTRUMENTS_MAY_DISAGREE', path: `${ALLOCATION}/weights/grossPercent`, body: allocated({ when: monthly, weights: { mode: 'equal', grossPercent: rsi } }) },
   { code: 'READS_ONE_POSITION', path: `${TRIGGER}/right/field`, body: { ...triggered(compare(market(), 'lt', { kind: 'state', field: 'position_entry_price' })), settings: { maxConcurrentPositions: 3 } } },
   { code: 'READS_ONE_POSITION', path: `${TRIGGER}/left/field`, body: triggered(compare({ kind: 'state', field: 'position_unrealized_pnl' }, 'lt', 0), { defaults: { maxConcurrentPositions: 2 } }) },
   { code: 'CONTRADICTION', path: TRIGGER, body: triggered(compare(market(), 'gt', market('high'))) },
@@ -280,6 +283,33 @@ describe('issues', () => {
     expect(codes(entryPrice, entryPrice, 2)).toEqual(['READS_ONE_POSITION']);
     expect(codes(average, entryPrice, 2)).toEqual([]);
     expect(codes(entryPrice, entryPrice, 1)).toEqual([]);
+  });
+
+  it('warns of prices of each instrument only where the account needs one answer and nothing makes it one', () => {
+    const spx = { instrument: { symbol: 'SPX' } };
+    const section = (op: string): Json => ({ kind: 'cross_section', op, source: compare(market(), 'gt', sma(20)) });
+    const mean: Json = { kind: 'cross_section', op: 'mean', source: market() };
+    const warned = (when: Json, grossPercent: Json = 100): string[] =>
+      checkStrategy(allocated({ when, weights: { mode: 'equal', grossPercent } })).issues.map(({ path }) => path);
+    for (const when of [
+      monthly,
+      compare({ kind: 'time', field: 'month' }, 'eq', 1),
+      compare(market('close', spx), 'gt', sma(20, spx)),
+      compare(indicator('sma', { length: 20 }, { source: market('close', spx) }), 'gt', 1),
+      compare(indicator('sma', { length: 20 }, { ...spx, source: market() }), 'gt', 1),
+      compare(section('share'), 'gt', 50),
+    ])
+      expect(warned(when), JSON.stringify(when)).toEqual([]);
+    for (const when of [
+      compare(market('close', spx), 'gt', market()),
+      compare({ kind: 'cross_section', op: 'rank', source: market() }, 'lt', 2),
+      compare(indicator('atr', { length: 20 }), 'gt', 1),
+      { kind: 'pattern', name: 'engulfing' },
+      all(monthly, compare({ kind: 'percent_change', bars: 5, source: market() }, 'gt', 1)),
+    ])
+      expect(warned(when), JSON.stringify(when)).toEqual([`${ALLOCATION}/when`]);
+    expect(warned(monthly, mean)).toEqual([]);
+    expect(warned(monthly, sma(20))).toEqual([`${ALLOCATION}/weights/grossPercent`]);
   });
 
   it('has a case above for every code that needs no config', () => {

@@ -23,7 +23,7 @@ const schema = z.strictObject({
 type Node = RunnableOf<typeof schema>;
 
 /** Operations that give each instrument a number of its own; the others give all of them the same. */
-const PLACES: ReadonlySet<CrossSectionOp> = new Set(['rank', 'percentile', 'zscore']);
+const PLACES: ReadonlySet<unknown> = new Set(['rank', 'percentile', 'zscore']);
 
 interface CrossSectionOperation {
   readonly op: 'cross_section';
@@ -49,6 +49,7 @@ export const crossSectionValue: ValueDefinition<typeof schema, Node, CrossSectio
       : 'Compare the source with something.';
     return check.report('TYPE_MISMATCH', ['source'], { message, suggestion });
   },
+  isCommon: ({ op }) => !PLACES.has(op),
   rewrite: null,
   range: ({ op }) =>
     op === 'rank' || op === 'count' ? NOT_NEGATIVE : op === 'percentile' || op === 'share' ? range(0, 100) : EVERYTHING,

@@ -99,6 +99,10 @@ interface WrittenKind<S extends z.ZodObject> {
   readonly check: ((node: WrittenNode, check: NodeCheck) => boolean) | null;
   /** The canonical form, where it is more than the members and their defaults. */
   readonly rewrite: ((node: WrittenNode, isPlaced: boolean, rewriter: Rewriter) => WrittenNode) | null;
+  /** Whether it reads bars of the instrument that it is evaluated for, beside its parts; absent: it never does. */
+  readsOwnBars?(node: WrittenNode): boolean;
+  /** Whether it has one value for all instruments of a run, whatever its parts read; absent: it never has. */
+  isCommon?(node: WrittenNode): boolean;
   /** Whether the form of the plan depends on the number in a member, beside those of `FORMING` in paramSlots.ts. */
   isForming?(node: WrittenNode, member: string | number): boolean;
 }

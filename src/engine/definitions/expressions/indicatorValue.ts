@@ -38,6 +38,7 @@ export const indicatorValue: ValueDefinition<typeof schema, Node> = {
   neverOverState: 'Use `rolling`, `shift`, `percent_change`, `cross` or `rising`, which can.',
   offsetCountsOwnBars: true,
   check: (_node, check) => check.checkCall('indicator'),
+  readsOwnBars: readsBars,
   rewrite,
   range: (node) => {
     const { min = -Infinity, max = Infinity } = outputOf(node) ?? {};
@@ -60,6 +61,13 @@ export const indicatorValue: ValueDefinition<typeof schema, Node> = {
   operation: null,
   overState: null,
 };
+
+/** Whether bars are among its inputs: always, without a source. */
+function readsBars({ indicator, source, sources }: WrittenNode): boolean {
+  const definition = findIndicator(String(indicator));
+  if (source === undefined && sources === undefined) return true;
+  return definition !== undefined && definition.inputs.length > seriesInputsOf(definition).length;
+}
 
 /** The series inputs of a node as it runs: `source` for one, `sources` for several. */
 const sourcesOf = ({ source, sources }: Node): readonly ValueChild[] =>

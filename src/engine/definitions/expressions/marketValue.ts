@@ -18,6 +18,7 @@ export const marketValue: ValueDefinition<typeof schema, Completed<typeof schema
   nsPerBar: 0,
   offsetCountsOwnBars: true,
   check: null,
+  readsOwnBars: () => true,
   rewrite: (node, isPlaced, rewriter) => {
     const made = rewriter.plain(node, isPlaced);
     return { ...made, field: canonicalField(made.field as string) };

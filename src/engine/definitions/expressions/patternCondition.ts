@@ -37,6 +37,7 @@ export const patternCondition: ConditionDefinition<typeof schema, Node> = {
     'this bar).',
   nsPerBar: 6,
   check: (_node, check) => check.checkCall('pattern'),
+  readsOwnBars: () => true,
   rewrite: (node, _isPlaced, rewriter) => {
     const definition = findPattern(node.name as string)!;
     const made = rewriter.plain(node, false);

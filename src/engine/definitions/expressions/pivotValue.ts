@@ -33,6 +33,7 @@ export const pivotValue: ValueDefinition<typeof schema, RunnableOf<typeof schema
   description: 'A swing high or low, known `right` bars after it happened.',
   nsPerBar: 4,
   check: null,
+  readsOwnBars: () => true,
   rewrite: null,
   range: () => NOT_NEGATIVE,
   isDiscrete: () => false,

@@ -16,6 +16,7 @@ export const seriesValue: ValueDefinition<typeof schema> = {
   nsPerBar: 0,
   offsetCountsOwnBars: true,
   check: null,
+  readsOwnBars: () => true,
   rewrite: null,
   range: () => EVERYTHING,
   isDiscrete: () => false,

@@ -2,11 +2,13 @@
 import { stateFieldOf } from '../../definitions/expressions/expressionRegistry.ts';
 import { findWeightMode } from '../../definitions/weights/weightModes.ts';
 import type { Allocation, Expression, StrategyAst } from '../grammar/ast.ts';
+import { isExpression } from '../grammar/shapes.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { childrenOf, rootsOf } from '../grammar/visit.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import { nearestName, suggestionFor } from '../issues/nearest.ts';
+import { ASK_ONE, readsOwnPrices } from './ownPrices.ts';
 import { numberOf, warnOfFraction, type PointerOf, type SectionContext } from './sectionChecks.ts';
 
 /** A leg, and the members that say how many places it has. */
@@ -159,13 +161,29 @@ function checkState(allocation: Members, log: IssueLog, pointerOf: PointerOf): v
   }
 }
 
+/** The account rebalances or not, and has one gross; both are asked of every instrument. */
+function checkOneAnswer({ when, weights }: Members, { log, pointerOf }: SectionContext): void {
+  const warn = (asked: unknown, path: string, message: string): void => {
+    if (isMembers(asked) && isExpression(asked) && readsOwnPrices(asked))
+      log.add('INSTRUMENTS_MAY_DISAGREE', path, { message, suggestion: ASK_ONE });
+  };
+  const isWhen =
+    'when reads the prices of each instrument, and the account rebalances where any of them makes it true.';
+  if (isMembers(when)) warn(when, pointerOf(when), isWhen);
+  const gross = isMembers(weights) ? weights.grossPercent : undefined;
+  const isGross =
+    'grossPercent reads the prices of each instrument, and the first known value by symbol counts for all of them.';
+  if (isMembers(gross)) warn(gross, pointerOf(gross), isGross);
+}
+
 /** Below these a number of percent points was probably written as a fraction: 0.4 for 40 %, 0.05 for 5 %. */
 const LEAST_PERCENT = { share: 1, band: 0.1 } as const;
 
-/** FRACTION_FOR_PERCENT. */
+/** FRACTION_FOR_PERCENT and INSTRUMENTS_MAY_DISAGREE. */
 export function checkAllocationWarnings({ allocation }: Members, context: SectionContext): void {
   if (!isMembers(allocation)) return;
   const { weights } = allocation;
+  checkOneAnswer(allocation, context);
   warnOfFraction(allocation, 'bandPercent', LEAST_PERCENT.band, context);
   for (const { side, percent } of LEGS) {
     const leg = allocation[side];

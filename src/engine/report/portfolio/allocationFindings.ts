@@ -25,7 +25,7 @@ function firstObstacle(counts: RebalanceCounts): Advice {
   if (whenTrue === 0)
     return {
       message: 'when was true at no instant of the run.',
-      suggestion: 'Use a schedule such as {"kind": "schedule", "every": "month", "on": "last"}, or a longer range.',
+      suggestion: 'Use a schedule such as the last day of each month, or a longer range.',
     };
   const due = whenTrue === 1 ? 'the only instant' : `all ${whenTrue} instants`;
   if (undecided === whenTrue)

@@ -29,7 +29,7 @@ export function completedPortfolio(
     tradeTable: table,
     configJson,
     reproducibility: portfolioReproducibility(task, universe, report, resultHash(written, table)),
-    warnings: portfolioWarnings(task.strategyAst, report, portfolio),
+    warnings: portfolioWarnings(task, report, portfolio),
     memory: arrays.close(),
   });
 }

@@ -1,10 +1,11 @@
 // Warnings about a portfolio run: bars that its instruments lack, prices not adjusted for splits, missing ranks.
 import { CONTRADICTION_ADVICE } from '../../bars/contradictionCause.ts';
 import { DAY_MS } from '../../bars/bars.ts';
-import type { StrategyAst } from '../../language/grammar/ast.ts';
 import type { ValidationIssue } from '../../language/issues/issues.ts';
+import type { BacktestTask } from '../../task.ts';
 import type { InstrumentRun, PortfolioRun, ReportInput } from '../reportInput.ts';
 import { configWarning, configWarnings, contradictionText } from '../warnings.ts';
+import { disagreements } from './disagreements.ts';
 import { splitsWhileHeld } from './splitsWhileHeld.ts';
 import { listed } from './symbolList.ts';
 
@@ -14,9 +15,9 @@ const EARLY_MS = 7 * DAY_MS;
 /** Holidays of one market that are none of another's make 1 to 3 % of the days. */
 const MANY_MISSING = 0.05;
 
-/** The warnings of a run of one instrument, and those about several. @param ast the strategy as its author wrote it */
-export function portfolioWarnings(ast: StrategyAst, report: ReportInput, portfolio: PortfolioRun): ValidationIssue[] {
-  const common = configWarnings(ast, report);
+/** The warnings of a run of one instrument, and those about several. */
+export function portfolioWarnings(task: BacktestTask, report: ReportInput, portfolio: PortfolioRun): ValidationIssue[] {
+  const common = configWarnings(task.strategyAst, report);
   const instruments = portfolio.bySymbol.map((index) => portfolio.instruments[index]);
   const contradicted = contradictions(instruments, portfolio.isNamed);
   if (!portfolio.isNamed) return [...common, ...contradicted];
@@ -28,6 +29,7 @@ export function portfolioWarnings(ast: StrategyAst, report: ReportInput, portfol
     ...withoutRank(portfolio),
     ...splits(portfolio),
     ...differentSessions(report, portfolio),
+    ...disagreements(task, portfolio),
   ];
 }
 

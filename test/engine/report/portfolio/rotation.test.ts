@@ -112,6 +112,46 @@ describe('the report of a rotation', () => {
   });
 });
 
+describe('the warnings of a rotation', () => {
+  const above = compare(market(), 'gt', sma(10));
+  const warned = (given: CompletedRun) =>
+    given.warnings
+      .filter(({ code }) => code === 'INSTRUMENTS_MAY_DISAGREE')
+      .map(({ path, message }) => [path, message]);
+  const ALLOCATION = '/strategyAst/strategy/allocation';
+
+  it('count the instants at which the instruments answered differently', () => {
+    const given = run({ when: above, long: {}, weights: { mode: 'equal', grossPercent: sma(10) } });
+    const { instruments } = given.report.portfolio!;
+    let [due, apart] = [0, 0];
+    for (let row = instruments[0].input.start; row < DAYS; row++) {
+      const answers = instruments.map(({ input: { bars } }) => {
+        const average = bars.close.subarray(row - 9, row + 1).reduce((sum, value) => sum + value, 0) / 10;
+        return bars.close[row] > average;
+      });
+      due += +answers.includes(true);
+      apart += +(answers.includes(true) && answers.includes(false));
+    }
+    expect(apart).toBeGreaterThan(50);
+    expect(warned(given)).toEqual([
+      [
+        `${ALLOCATION}/when`,
+        expect.stringMatching(`^At ${apart} of the ${due} instants at which a rebalance was due, `),
+      ],
+      [
+        `${ALLOCATION}/weights/grossPercent`,
+        expect.stringMatching(`^At ${due} of the ${due} instants .* by symbol counted`),
+      ],
+    ]);
+  });
+
+  it('are absent where one answer was asked for', () => {
+    const ofOne = compare(market('close', { instrument: { symbol: 'AAA' } }), 'gt', constant(0));
+    expect(warned(run({ when: ofOne, long: {} }))).toEqual([]);
+    expect(warned(run({ long: { by: roc, top: 1 } }))).toEqual([]);
+  });
+});
+
 describe('the diagnosis of a rotation', () => {
   const findingOf = (code: string, given: CompletedRun) =>
     given.summary.strategyTrace!.diagnosis.find((finding) => finding.code === code);
