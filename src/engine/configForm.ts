@@ -191,6 +191,14 @@ function slippageHabits({ slippage }: Members): Habit[] {
   });
 }
 
+/** A config has one of two members, and the schema can require only one. */
+const NO_INSTRUMENT = {
+  message: 'The config has neither signalInstrument nor instruments.',
+  suggestion:
+    'Give "signalInstrument": {"symbol": "SPX"} for one instrument, or "instruments": [{"symbol": "SPX"}, …] for a ' +
+    'portfolio.',
+};
+
 /** Adds what only the config knows about an issue: the strategy's own defaults, dates, and rates written in percent. */
 function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol }: ConfigDefaults): ValidationIssue {
   if (issue.code === 'UNKNOWN_NODE_KIND') return { ...issue, code: 'OUT_OF_RANGE' };
@@ -203,8 +211,12 @@ function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol 
   if (code === 'MISSING_FIELD') {
     if (path === '/config/timeframe' && timeframe !== undefined)
       return withPatch(`The strategy's defaults name ${timeframe}.`, { op: 'add', path, value: timeframe });
-    if (path === '/config/signalInstrument' && symbol !== undefined)
-      return withPatch(`The strategy's defaults name ${symbol}.`, { op: 'add', path, value: { symbol } });
+    if (path === '/config/signalInstrument') {
+      const missing = { ...issue, ...NO_INSTRUMENT };
+      if (symbol === undefined) return missing;
+      const suggestion = `The strategy's defaults name ${symbol}. ${NO_INSTRUMENT.suggestion}`;
+      return { ...missing, suggestion, patch: [{ op: 'add', path, value: { symbol } }] };
+    }
   }
   const value = valueAt(config, path);
   const name = path.slice(path.lastIndexOf('/') + 1);

@@ -16,7 +16,7 @@ const listed = (...symbols: readonly string[]) => symbols.map((symbol) => ({ sym
 const single = { signalInstrument: { symbol: 'A' } };
 
 describe('a config', () => {
-  it('without any instrument is refused in the words that a missing signalInstrument always had', () => {
+  it('without any instrument is refused at signalInstrument, in words that name both members', () => {
     expect(BacktestConfig.safeParse(COMMON).error?.issues).toEqual([
       {
         code: 'invalid_type',
@@ -26,8 +26,20 @@ describe('a config', () => {
       },
     ]);
     expect(checkConfigForm(COMMON).issues).toMatchObject([
-      { code: 'MISSING_FIELD', path: '/config/signalInstrument', field: 'config', severity: 'error' },
+      {
+        code: 'MISSING_FIELD',
+        path: '/config/signalInstrument',
+        field: 'config',
+        severity: 'error',
+        message: 'The config has neither signalInstrument nor instruments.',
+        suggestion: expect.stringMatching(
+          /"signalInstrument": .* for one instrument, or "instruments": .* a portfolio/,
+        ),
+      },
     ]);
+    const [named] = checkConfigForm(COMMON, { symbol: 'SPY' }).issues;
+    expect(named.suggestion).toMatch(/^The strategy's defaults name SPY\. Give "signalInstrument".*"instruments"/);
+    expect(named.patch).toEqual([{ op: 'add', path: '/config/signalInstrument', value: { symbol: 'SPY' } }]);
   });
 
   it('with a list has no issue of form, and lists its symbols in the order of the list', () => {

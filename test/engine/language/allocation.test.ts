@@ -253,6 +253,27 @@ describe('an allocation and the instruments of its run', () => {
     ]);
   });
 
+  it('is told of the instrument that was mistyped, and of none that is another one', () => {
+    const suggestionFor = (fallback: string, instruments: readonly string[]): string => {
+      const ast = allocated({ long: {}, fallback });
+      const answer = prepareStrategy(ast as StrategyAst, {}, {}, { instruments });
+      return answer.ok ? '' : answer.issues[0].suggestion!;
+    };
+    expect(suggestionFor('SPYY', ['SPY', 'EFA'])).toMatch(/^Did you mean "SPY"\?/);
+    expect(suggestionFor('spy', ['SPY', 'EFA'])).toMatch(/^Did you mean "SPY"\?/);
+    expect(suggestionFor('BTCUSD', ['BTCUSDT', 'EFA'])).toMatch(/^Did you mean "BTCUSDT"\?/);
+    // Each is an instrument of its own.
+    for (const [given, other] of [
+      ['SHY', 'SPY'],
+      ['BNDX', 'BND'],
+      ['LTCUSDT', 'BTCUSDT'],
+      ['IEF', 'EEM'],
+    ])
+      expect(suggestionFor(given, [other, 'EFA'])).toMatch(
+        new RegExp(`^Use one of ${other}, EFA\\. Or add it to config`),
+      );
+  });
+
   it('may name only instruments of the run', () => {
     expect(issues(['SPY', 'BND', 'GLD'])).toEqual([]);
     expect(issues(['SPY', 'QQQ']).map(({ path }: { path: string }) => path)).toEqual([

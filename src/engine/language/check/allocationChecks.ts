@@ -7,7 +7,7 @@ import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { childrenOf, rootsOf } from '../grammar/visit.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { nearestName, suggestionFor } from '../issues/nearest.ts';
+import { nearestSymbol, suggestionFor } from '../issues/nearest.ts';
 import { ASK_ONE, readsOwnPrices } from './ownPrices.ts';
 import { numberOf, warnOfFraction, type PointerOf, type SectionContext } from './sectionChecks.ts';
 
@@ -117,7 +117,7 @@ export function checkAllocationRun(
     if (instruments.includes(symbol)) return;
     log.add('ALLOCATION_INVALID', path, () => ({
       message: `${shown(symbol)} ${what}, and is not one of the instruments of the run.`,
-      suggestion: `${suggestionFor(nearestName(symbol, instruments), instruments)} Or add it to config.instruments.`,
+      suggestion: `${suggestionFor(nearestSymbol(symbol, instruments), instruments)} Or add it to config.instruments.`,
     }));
   };
   const { weights, fallback } = allocation;

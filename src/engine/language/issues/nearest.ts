@@ -88,6 +88,14 @@ export function isMistyped(word: string, name: string): boolean {
   return editsBetween(wanted, meant) <= (length >= 9 ? 2 : length >= 6 || hasItsLetters ? 1 : 0);
 }
 
+/** The symbol that a typing error was meant to be. With another letter it is another one (`SHY` is not `SPY`). */
+export function nearestSymbol(symbol: string, symbols: Iterable<string>): Nearest | undefined {
+  const nearest = nearestName(symbol, symbols);
+  if (nearest === undefined || !isMistyped(symbol, nearest.name)) return undefined;
+  const [wanted, meant] = [plain(symbol), plain(nearest.name)];
+  return wanted.length !== meant.length || sortedLetters(wanted) === sortedLetters(meant) ? nearest : undefined;
+}
+
 const sortedLetters = (word: string): string => word.split('').sort().join('');
 const withoutDoubles = (word: string): string => word.replaceAll(/(.)\1/g, '$1');
 
