@@ -241,6 +241,14 @@ describe('the authoring pack', () => {
     expect(again).toMatchObject({ status: 304, text: '' });
   });
 
+  it('has an example of an allocation that is valid, and the words of a schedule beside its numbers', async () => {
+    const { examples, kinds } = (await client.get('/authoring-pack')).body;
+    const { body } = await client.post('/strategies/validate', { settings: {}, strategyAst: examples.rotation });
+    expect(body).toMatchObject({ valid: true, issues: [] });
+    expect(examples.rotation.strategy.allocation.kind).toBe('allocation');
+    expect(kinds.schedule).toContain('(on=first|last|int)');
+  });
+
   it('says exactly which bars `within` means, wherever the member is described', async () => {
     const exactly = 'this one included';
     const { kinds } = (await client.get('/authoring-pack')).body;

@@ -236,12 +236,16 @@ describe('the examples of the manifest and the authoring pack', () => {
   };
 
   it('are strategies and a config that complete with trades', async () => {
-    const { settings, config, ...payloads } = pack.examples;
+    const { settings, config, rotation, ...payloads } = pack.examples;
     expect(Object.keys(payloads).toSorted()).toEqual(['signalGraph', 'strategyAst']);
     for (const [name, payload] of Object.entries(payloads)) {
       const done = await completed({ settings, [name]: payload }, config);
       expect(done.result.summaryJson.totalPositions, name).toBeGreaterThan(0);
     }
+    const { signalInstrument: _one, ...common } = config as { signalInstrument: object };
+    const instruments = ['SPX', 'NASDAQ', 'AAPL', 'MSFT', 'IBM'].map((symbol) => ({ symbol }));
+    const rotated = await completed({ settings: {}, strategyAst: rotation }, { ...common, instruments });
+    expect(rotated.result.summaryJson.portfolio.maxPositions).toBe(3);
     // Nothing else in either answer is a worked example.
     const { examples: _, ...rest } = pack;
     expect(JSON.stringify([manifest, rest])).not.toMatch(/"(?:example|examples|protocol)":(?!"svc)/);

@@ -78,7 +78,8 @@ const tradesOf = async (id: string): Promise<Trade[]> =>
 
 describe('a portfolio over HTTP', () => {
   it('gives a result in which instruments, trades and the account agree', async () => {
-    const { id, result, resolvedConfig } = await run(portfolio(SIX, THREE_SLOTS));
+    const { id, result, resolvedConfig, readFirst } = await run(portfolio(SIX, THREE_SLOTS));
+    expect(readFirst.slice(-2)).toEqual(['/result/summaryJson/portfolio', '/result/summaryJson/instruments']);
     const { summaryJson } = result;
     const trades = await tradesOf(id);
     expect(trades.length).toBeGreaterThan(20);
@@ -121,6 +122,7 @@ describe('a portfolio over HTTP', () => {
     expect(list.reproducibility.resultHash).toBe(single.reproducibility.resultHash);
     expect(list.reproducibility.runKey).toBe(single.reproducibility.runKey);
     expect(list.result.summaryJson).toEqual(single.result.summaryJson);
+    expect(list.readFirst).toEqual(single.readFirst);
   });
 
   it('is reproduced by verify, and gives its artifacts in every format', async () => {
@@ -147,6 +149,7 @@ describe('a portfolio over HTTP', () => {
       const view = await client.get(`/backtests/${id}?view=agent&maxBytes=${maxBytes}`);
       expect(Buffer.byteLength(view.text)).toBeLessThanOrEqual(maxBytes);
       if (maxBytes === 2_000) continue;
+      expect(view.body.readFirst).toEqual(expect.arrayContaining(['/portfolio', '/instruments']));
       expect(view.body.portfolio).toMatchObject({ maxPositions: 3 });
       expect(view.body.instruments[0]).toHaveProperty('contribution');
     }

@@ -84,6 +84,11 @@ export function agentView(detail: BacktestDetail, maxBytes: number): Json {
     }
     view[name] = fitting;
     left -= jsonBytes(fitting) + name.length + MEMBER_BYTES;
+    // Of a portfolio they are read next; the pointer needs little more room than the name.
+    if ((name === 'portfolio' || name === 'instruments') && left > name.length + MEMBER_BYTES) {
+      readFirst.push(`/${name}`);
+      left -= name.length + MEMBER_BYTES;
+    }
     const unshown = Array.isArray(value) ? unshownItems(name, fitting as unknown[], value) : undefined;
     if (unshown !== undefined) omitted.push(unshown);
   }

@@ -68,12 +68,21 @@ function phaseOf({ status, barsTotal }: BacktestState): z.input<typeof Progress>
 const SUMMARY = '/result/summaryJson';
 
 /** JSON pointers into the detail, in the order to read them. */
-export function readFirstOf({ result, error }: { readonly result: unknown; readonly error: unknown }): string[] {
+export function readFirstOf({
+  result,
+  error,
+  isPortfolio = false,
+}: {
+  readonly result: unknown;
+  readonly error: unknown;
+  readonly isPortfolio?: boolean;
+}): string[] {
   if (result)
     return [
       `${SUMMARY}/strategyTrace/diagnosis`,
       `${SUMMARY}/strategyTrace/funnel`,
       `${SUMMARY}/ruleStatsSummary/rules`,
+      ...(isPortfolio ? [`${SUMMARY}/portfolio`, `${SUMMARY}/instruments`] : []),
     ];
   return ['/status', error ? '/error' : '/progress'];
 }
@@ -84,7 +93,11 @@ export function detailBody(backtest: Backtest, address: PublicAddress): Backtest
   return {
     id,
     status,
-    readFirst: readFirstOf({ result: detail, error: backtest.error }),
+    readFirst: readFirstOf({
+      result: detail,
+      error: backtest.error,
+      isPortfolio: detail?.summary.instruments !== undefined,
+    }),
     strategyId,
     strategyVersionId,
     createdAt: backtest.createdAt.toISOString(),

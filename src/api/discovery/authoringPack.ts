@@ -16,7 +16,7 @@ import { problem } from '../http/problems.ts';
 import { sendTagged, sendTaggedJson, tagged, type TaggedBody } from '../http/etag.ts';
 import { linksTo, type PublicAddress } from '../http/links.ts';
 import type { App, Services } from '../services.ts';
-import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
+import { EXAMPLE_ROTATION_AST, EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
 import { GOLDEN_CROSS } from '../templates/catalog.ts';
 import { STRATEGY_MEMBERS } from './strategyMembers.ts';
 
@@ -26,8 +26,11 @@ const Pack = z
   .object({
     about: z.string(),
     examples: z
-      .object({ signalGraph: Json, strategyAst: Json, settings: Json, config: Json })
-      .meta({ description: 'Each is valid as it stands.' }),
+      .object({ signalGraph: Json, strategyAst: Json, rotation: Json, settings: Json, config: Json })
+      .meta({
+        description:
+          'Each is valid as it stands. `rotation` is the strategyAst of an allocation, and needs config.instruments.',
+      }),
     notation: z.string(),
     kinds: z.record(z.string(), z.string()).meta({ description: 'Kind → members, result and meaning.' }),
     members: z.record(z.string(), z.string()).meta({ description: 'Path below `strategy` → what the member means.' }),
@@ -137,16 +140,18 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
   return {
     about:
       'A strategy is a signalGraph (nodes with ids, referred to by {"ref": id}) or a strategyAst (the same kinds, ' +
-      'nested). Conditions are read at the close of a bar and fill at the next open. Percents are points: 5 is 5 %.',
+      'nested). Conditions are read at a close and fill at the next open. Percents are points: 5 is 5 %.',
     examples: {
       signalGraph: { ...GOLDEN_CROSS.signalGraph },
       strategyAst: EXAMPLE_STRATEGY_AST,
+      rotation: EXAMPLE_ROTATION_AST,
       settings: { maxConcurrentPositions: 1, warmupPeriod: 200 },
       config: BACKTEST_EXAMPLES[0].config,
     },
     notation:
       'Members in () are optional. number and condition stand for a node: a ref in a graph, the node itself in an ' +
-      'AST. Any object may also have id, label and description.',
+      'AST. Any object may also have id, label and description. What is not told of `short` and order<stop> is as ' +
+      'for `long` and order<limit>.',
     kinds: Object.fromEntries(language.strategyAst.nodes.map((node) => [node.kind, kindLine(node)])),
     members: Object.fromEntries(MEMBERS),
     settings: {
@@ -193,10 +198,15 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
   };
 }
 
-/** Each path without the name that all of them begin with. */
-const MEMBERS = Object.entries(STRATEGY_MEMBERS).map(
-  ([path, text]) => [path.replace(/^strategy\./, ''), text] as const,
-);
+/** Whether a member of the short leg of an allocation, or of a stop order, means the same as its twin. */
+const isToldOfTwin = (path: string, text: string): boolean =>
+  STRATEGY_MEMBERS[path.replace('allocation.short.', 'allocation.long.').replace('<stop>', '<limit>')] === text &&
+  /allocation\.short\.|<stop>/.test(path);
+
+/** Each path without the name that all of them begin with; what two members have in common is told once. */
+const MEMBERS = Object.entries(STRATEGY_MEMBERS)
+  .filter(([path, text]) => !isToldOfTwin(path, text))
+  .map(([path, text]) => [path.replace(/^strategy\./, ''), text] as const);
 
 /** The limits that a strategy or a config can exceed; capabilities list all. */
 const AUTHOR_LIMITS = [
@@ -234,9 +244,9 @@ function kindLine({ kind: name, inputs, fields, output, description }: Kind): st
 /** Longer lists appear only once in the pack, under `operators` and `stateFields`. */
 const LONGEST_ENUM = 10;
 
-function typeText({ name, type, enum: values }: Kind['fields'][number], kind: string): string {
+function typeText({ name, type, enum: values, orOneOf }: Kind['fields'][number], kind: string): string {
   if (name === 'timeframe') return 'timeframe';
-  if (values === undefined) return name === 'instrument' ? '{symbol}' : type;
+  if (values === undefined) return name === 'instrument' ? '{symbol}' : [...(orOneOf ?? []), type].join('|');
   if (values.length <= LONGEST_ENUM) return values.join('|');
   return kind === 'state' ? 'one of stateFields' : `one of operators.${kind}`;
 }

@@ -54,26 +54,26 @@ const step = (number: number, tool: string, call: string, scope: string | null, 
 const WORKFLOW: Step[] = [
   step(1, 'get_manifest', 'GET ', null, 'Read this.'),
   step(2, 'get_workspace_context', 'GET /workspace', 'workspace_read', 'Who you are: workspace, role, scopes, tier, usage.'),
-  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack instead: worked examples, every node kind in a line, every name, your limits. One indicator or kind: /capabilities/indicators/{id}, /capabilities/kinds/{kind}. Parts of the whole: ?sections=enums,limits.'),
+  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack instead: examples, a line per node kind, every name, your limits. One indicator or kind: /capabilities/indicators/{id}, /capabilities/kinds/{kind}. Parts: ?sections=enums,limits.'),
   step(4, 'validate_strategy', 'POST /strategies/validate', 'strategies_write', 'Repair and repeat until `valid` is true; errors before warnings. Issues carry `patch` where the repair is certain.'),
   step(5, 'create_strategy', 'POST /strategies', 'strategies_write', 'Makes draft version 1.'),
   step(6, 'finalize_strategy_version', 'POST /strategies/{id}/versions/finalize', 'strategies_write', 'Makes a ready version; `{"version": 1}` promotes the stored draft. Its `id` is the strategyVersionId of a backtest.'),
-  step(7, 'run_backtest', 'POST /backtests', 'backtests_write', 'Queues a run; many at once with POST /backtests/batch.'),
-  step(8, 'get_backtest', 'GET /backtests/{id}', 'backtests_read', 'Poll until terminal; `?wait=30` answers as soon as it is. Read strategyTrace and ruleStatsSummary first.'),
+  step(7, 'run_backtest', 'POST /backtests', 'backtests_write', 'Queues a run; many: POST /backtests/batch.'),
+  step(8, 'get_backtest', 'GET /backtests/{id}', 'backtests_read', 'Poll until terminal; `?wait=30` answers as soon as it is. Read results.readFirst.'),
 ]; // prettier-ignore
 
 /** The engine's rules in short; docs/semantics.md has them in full. */
 const SEMANTICS = [
-  'Expressions are read at the close of a bar; an order made there fills at the open of the next bar (execution.orderTiming "bar_close": at that close).',
+  'Expressions are read at the close of a bar; its orders fill at the next open (execution.orderTiming "bar_close": at that close).',
   'Logic is three-valued: a missing operand makes a comparison unknown, and unknown never trades.',
   'A value on another timeframe is that of its last bar closed at or before this bar closes. Nothing can see the future.',
   'Within a bar: funding; orders due at the open, exits before entries; liquidation, risk and limit or stop levels; then the close marks equity and is read for signals.',
   'Risk levels are live from the fill on, the entry bar included; touching counts; a level the open has already passed fills at the open.',
   'When more than one level lies inside one bar, ambiguityResolution decides (default multi_resolution: finer imported bars), then ambiguityFallback (default pessimistic).',
   'An order that cannot be paid is rejected and counted, never rescaled. Fee tiers go by the notional of all earlier fills.',
-  'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %, also in keys that end in Pct). Times of bars are ms UTC; keys that end in At are ISO 8601. A range begins with the first bar that opens at or after `start` and ends with the last that has closed by `end`.',
+  'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %, also in keys that end in Pct). Times of bars are ms UTC; keys that end in At are ISO 8601. A range has the bars that open at or after `start` and have closed by `end`.',
   'config.timeframe and config.signalInstrument win over the defaults of the strategy.',
-  'config.instruments makes a portfolio: the strategy is evaluated on each instrument, and all trade from one account.',
+  'config.instruments makes a portfolio: the strategy runs on each instrument, all from one account.',
 ];
 
 const manifestOf = (address: PublicAddress): z.infer<typeof Manifest> => ({
@@ -104,7 +104,12 @@ const manifestOf = (address: PublicAddress): z.infer<typeof Manifest> => ({
     events: linkTo(address, `${BASE}/backtests/{id}/events`),
   },
   results: {
-    readFirst: ['result.summaryJson.strategyTrace', 'result.summaryJson.ruleStatsSummary'],
+    readFirst: [
+      'result.summaryJson.strategyTrace',
+      'result.summaryJson.ruleStatsSummary',
+      'result.summaryJson.portfolio',
+      'result.summaryJson.instruments',
+    ],
     bounded: linkTo(address, `${BASE}/backtests/{id}?view=agent&maxBytes=8000`),
     artifacts: ARTIFACT_NAMES,
   },
@@ -114,12 +119,12 @@ const manifestOf = (address: PublicAddress): z.infer<typeof Manifest> => ({
     requiresConfirmation:
       'True when an entry can never be true (warning CONTRADICTION). Then `valid` is false and finalize answers WARNINGS_REQUIRE_CONFIRMATION.',
     ignoreWarnings:
-      'Sent as true to validate or finalize, it accepts such an entry. It covers nothing else: other warnings never block, and errors always do.',
+      'True, sent to validate or finalize, accepts such an entry and nothing else: other warnings never block, and errors always do.',
   },
   errors: {
     mediaType: 'application/problem+json',
     advice: 'Check the status, then `code`; `retryable` says whether the same request may succeed later.',
-    idempotency: 'Send Idempotency-Key with a POST to make it safe to repeat; the answer is kept for 24 hours.',
+    idempotency: 'A POST with Idempotency-Key is safe to repeat; its answer is kept for 24 hours.',
   },
   links: linksTo(address, {
     openapi: `${BASE}/openapi.json`,

@@ -10,7 +10,7 @@ import {
 
 /** Paths as in capabilities; `<mode>` marks what only one variant has. */
 export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
-  'strategy.defaults': 'What the author had in mind. The config of a backtest wins over instrument and timeframe.',
+  'strategy.defaults': 'What the author had in mind; the config of a backtest wins.',
   'strategy.defaults.instrument.symbol': 'A symbol of GET /public/v1/market-data.',
   'strategy.defaults.timeframe': 'The timeframe that the lookback is checked on.',
   'strategy.defaults.timezone': 'IANA name for `time` and `time_window`. Default UTC.',
@@ -28,14 +28,13 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.entry':
     'One entry rule or a list. The first that signals and is not blocked makes the one order of a close.',
   'strategy.entry.setup':
-    'Must be true, like `trigger` and `filters`; the funnel counts it first. Use it for the state of the market.',
+    'Must be true, like `trigger` and `filters`; the funnel counts it first. For the state of the market.',
   'strategy.entry.trigger': 'The event that enters. It signals on every bar on which all of the entry is true.',
-  'strategy.entry.filters[]': 'Must all be true; each has its own count in the funnel, in this order.',
+  'strategy.entry.filters[]': 'Must all be true; the funnel counts each, in this order.',
   'strategy.entry.cooldownBars': 'Bars without a signal after the last full exit.',
   'strategy.entry.conflict':
     'While the other side is open: `ignore` drops the signal, `close` only closes, `reverse` closes and opens.',
-  'strategy.entry.rank':
-    'In a portfolio with more signals than free slots the largest get in. The same scale for all rules.',
+  'strategy.entry.rank': 'Where a portfolio has too few slots, the largest get in. One scale for all rules.',
   'strategy.entry.action.side': 'Long and short are never open together.',
   'strategy.entry.action.sizing':
     'An order that cannot be paid is rejected, never made smaller, except by `equal_slots` (equity / slots).',

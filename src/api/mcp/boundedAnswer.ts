@@ -18,7 +18,7 @@ interface Omitted {
 /** Members that answers are read for: where they are, and why a run or a payload did what it did. */
 const READ_FIRST: ReadonlySet<string> = new Set([
   'code', 'message', 'status', 'readFirst', 'issues', 'result', 'summaryJson', 'strategyTrace', 'diagnosis', 'funnel',
-  'ruleStatsSummary', 'rules', 'verdict', 'findings',
+  'ruleStatsSummary', 'rules', 'portfolio', 'instruments', 'verdict', 'findings',
 ]); // prettier-ignore
 /** The share of the remaining room that those members may take together. */
 const FIRST_SHARE = 0.85;

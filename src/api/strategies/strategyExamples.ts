@@ -23,6 +23,19 @@ export const EXAMPLE_STRATEGY_AST = {
     },
   },
 };
+/** The three strongest of a year, chosen at each end of a month. */
+export const EXAMPLE_ROTATION_AST = {
+  protocol: 'svc.strategy',
+  version: 1,
+  strategy: {
+    kind: 'strategy',
+    allocation: {
+      kind: 'allocation',
+      when: { kind: 'schedule', every: 'month', on: 'last' },
+      long: { by: { kind: 'indicator', indicator: 'roc', args: { length: 252 } }, top: 3 },
+    },
+  },
+};
 const settings = { maxConcurrentPositions: 1, warmupPeriod: 200 };
 
 export const VALIDATE_EXAMPLES = [

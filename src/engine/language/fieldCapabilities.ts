@@ -27,6 +27,8 @@ export interface FieldCapability {
   readonly atMostField?: string;
   /** `{"param": name}` is allowed in its place. */
   readonly acceptsParam?: true;
+  /** Words that are allowed in its place. */
+  readonly orOneOf?: readonly (string | number)[];
   readonly fields?: readonly FieldCapability[];
   readonly items?: readonly FieldCapability[];
   /** For objects of several kinds: the fields of each. */
@@ -107,8 +109,13 @@ export function capabilityOf(shape: Shape): Omit<FieldCapability, 'name' | 'requ
       return { type: 'map' };
     case 'either': {
       const isParam = (option: Shape): boolean => option.type === 'object' && option.fields.has('param');
-      const [own] = shape.options.filter((option) => !isParam(option));
-      return { ...capabilityOf(own), ...(shape.options.some(isParam) ? { acceptsParam: true as const } : {}) };
+      const [own, ...others] = shape.options.filter((option) => !isParam(option));
+      const words = others.flatMap((option) => (option.type === 'choice' ? option.values : []));
+      return {
+        ...capabilityOf(own),
+        ...(words.length === 0 ? {} : { orOneOf: words }),
+        ...(shape.options.some(isParam) ? { acceptsParam: true as const } : {}),
+      };
     }
     case 'slot':
     case 'reference':
