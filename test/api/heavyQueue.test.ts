@@ -3,11 +3,14 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { NewHeavyRequest } from '../../src/api/http/heavyMessages.ts';
 import { startHeavyRequests } from '../../src/api/http/heavyQueue.ts';
+import { silentSeconds, TICK_MS } from '../../src/api/http/threadWatch.ts';
 import { createApiApp, type Client, type Reply } from '../support/apiApp.ts';
 import { eventually } from '../support/eventually.ts';
 
 const THREAD = new URL('../support/blockableThread.ts', import.meta.url);
-const api = await createApiApp({}, THREAD);
+/** A thread may be silent for 2 s here, and for 5 in operation. */
+const tickMs = 200;
+const api = await createApiApp({}, { module: THREAD, tickMs });
 afterAll(() => api[Symbol.asyncDispose]());
 
 /** Large enough to be left to the thread, which reads the name. */
@@ -20,6 +23,10 @@ const replacements = async (): Promise<number> => {
 };
 
 describe('a thread of heavy requests that stops answering', () => {
+  it('may be silent for 5 s in operation', () => {
+    expect([silentSeconds(TICK_MS), silentSeconds(tickMs)]).toEqual([5, 2]);
+  });
+
   it('is replaced, fails only the request that it was working on, and shows in /readyz and metrics', async () => {
     const [blocking, neighbor] = [await api.client(), await api.client()];
     expect(await send(neighbor, 'first')).toMatchObject({ status: 200, body: { name: 'first' } });
@@ -37,7 +44,7 @@ describe('a thread of heavy requests that stops answering', () => {
     const { status, body, headers } = await blocked;
     expect([status, body.code, headers['retry-after']]).toEqual([503, 'REQUEST_STOPPED', '60']);
     expect(body.message).toMatch(
-      /^The request was stopped: it had been computed for more than 5 s\. Nothing was stored/,
+      /^The request was stopped: it had been computed for more than 2 s\. Nothing was stored/,
     );
     // Once beside the other, and once more alone.
     expect(await replacements()).toBe(2);
@@ -74,7 +81,7 @@ describe('a request whose client has gone', () => {
   });
 
   it('is dropped when it has not begun, and told to stop when it has', async () => {
-    await using queue = startHeavyRequests(api.services, Promise.resolve(), THREAD);
+    await using queue = startHeavyRequests(api.services, Promise.resolve(), { module: THREAD });
     const [running, waiting] = [new AbortController(), new AbortController()];
     const first = queue.answer('a', requestOf('stops'), running.signal);
     const second = queue.answer('a', requestOf('second'), waiting.signal);

@@ -1,7 +1,7 @@
 // The whole HTTP service over a fresh database and the shipped market data, with keys at hand.
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { buildApp } from '../../src/api/app.ts';
-import { startHeavyRequests } from '../../src/api/http/heavyQueue.ts';
+import { startHeavyRequests, type HeavyThreadOptions } from '../../src/api/http/heavyQueue.ts';
 import { createKey } from '../../src/api/apiKeys/newKey.ts';
 import { signLocalToken } from '../../src/api/http/auth/tokens.ts';
 import type { App, Services } from '../../src/api/services.ts';
@@ -48,8 +48,11 @@ export interface ApiApp extends AsyncDisposable {
   token(workspaceId: string, role: MemberRole): Promise<string>;
 }
 
-/** @param thread heavy requests go to a thread of their own, as under `serve`; or to one that runs this module. */
-export async function createApiApp(env: Record<string, string> = {}, thread: boolean | URL = false): Promise<ApiApp> {
+/** @param thread heavy requests go to a thread of their own, as under `serve`; or to one with these options. */
+export async function createApiApp(
+  env: Record<string, string> = {},
+  thread: boolean | HeavyThreadOptions = false,
+): Promise<ApiApp> {
   const database = await createTestDatabase();
   const { sql } = database;
   const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', WARM_UP: 'off', ...env });
@@ -61,8 +64,8 @@ export async function createApiApp(env: Record<string, string> = {}, thread: boo
     log: createLog(config),
     catalog: await openShippedData(),
   };
-  const module = thread === true ? undefined : thread || undefined;
-  const heavyRequests = thread === false ? null : startHeavyRequests(services, Promise.resolve(), module);
+  const options = thread === true ? {} : thread;
+  const heavyRequests = options === false ? null : startHeavyRequests(services, Promise.resolve(), options);
   const app = await buildApp(services, { heavyRequests });
   const send = async (options: InjectOptions): Promise<Reply> => replyOf(await app.inject(options));
   return {

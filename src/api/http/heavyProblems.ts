@@ -1,6 +1,5 @@
 // What a heavy request is told that gets no answer of the thread, and the limits that refuse it.
 import { problem } from './problems.ts';
-import { SILENT_SECONDS } from './threadWatch.ts';
 
 /**
  * How many requests of all workspaces may wait; a workspace has at most those it may have in flight
@@ -22,10 +21,11 @@ export const perhapsStored = () =>
       'again.',
   });
 
-export const stoppedRequest = (isCommitting: boolean) =>
+/** @param limitSeconds how long a thread may be silent */
+export const stoppedRequest = (isCommitting: boolean, limitSeconds: number) =>
   problem('REQUEST_STOPPED', {
     message:
-      `The request was stopped: it had been computed for more than ${SILENT_SECONDS} s. ` +
+      `The request was stopped: it had been computed for more than ${limitSeconds} s. ` +
       (isCommitting ? 'It may have stored something: list what the workspace has. ' : 'Nothing was stored. ') +
       'Send a smaller or simpler one; if it was small, report the requestId.',
     retryAfterSeconds: REFUSED_FOR_MS / 1_000,

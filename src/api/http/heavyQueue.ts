@@ -22,7 +22,7 @@ import {
   stopping,
   tooManyWaiting,
 } from './heavyProblems.ts';
-import { ThreadWatch } from './threadWatch.ts';
+import { silentSeconds, ThreadWatch, TICK_MS } from './threadWatch.ts';
 
 /**
  * Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes.
@@ -62,15 +62,18 @@ export interface HeavyRequests extends AsyncDisposable {
 
 const THREAD = new URL('../heavyThread.ts', import.meta.url);
 
-/**
- * @param begun resolves when the thread may start; requests that come before wait for it
- * @param module of the thread; for tests
- */
+/** For tests: the module of the thread, and how often it is looked at, from which the limit of its silence follows. */
+export interface HeavyThreadOptions {
+  readonly module?: URL;
+  readonly tickMs?: number;
+}
+
+/** @param begun resolves when the thread may start; requests that come before wait for it */
 export const startHeavyRequests = (
   services: Pick<Services, 'sql' | 'config' | 'log'>,
   begun: Promise<unknown> = Promise.resolve(),
-  module: URL = THREAD,
-): HeavyRequests => new HeavyQueue(services, begun, module);
+  options: HeavyThreadOptions = {},
+): HeavyRequests => new HeavyQueue(services, begun, options);
 
 /** Takes turns among workspaces: each has one request in the thread at a time, and the longest-waiting one is next. */
 class HeavyQueue implements HeavyRequests {
@@ -80,6 +83,7 @@ class HeavyQueue implements HeavyRequests {
   readonly #atExit = closeGatesAtExit(() => [this.#gate]);
   readonly #log: Services['log'];
   readonly #module: URL;
+  readonly #tickMs: number;
   /** Requests that wait, by workspace; the workspace whose turn is next comes first. */
   readonly #queues = new Map<string, Asked[]>();
   /** Requests that are repeated one at a time, so that the one that stops a thread is known. */
@@ -98,10 +102,15 @@ class HeavyQueue implements HeavyRequests {
   #replacements = 0;
   #lastReplacedAt: Date | null = null;
 
-  constructor({ sql, config, log }: Pick<Services, 'sql' | 'config' | 'log'>, begun: Promise<unknown>, module: URL) {
+  constructor(
+    { sql, config, log }: Pick<Services, 'sql' | 'config' | 'log'>,
+    begun: Promise<unknown>,
+    { module = THREAD, tickMs = TICK_MS }: HeavyThreadOptions,
+  ) {
     this.#data = { config, databaseUrl: urlOf(sql) };
     this.#log = log;
     this.#module = module;
+    this.#tickMs = tickMs;
     // A process that never begins needs no thread.
     void begun.then(
       () => this.#open(),
@@ -165,6 +174,7 @@ class HeavyQueue implements HeavyRequests {
       isBusy: () => this.#isReady && this.#active.size > 0,
       ping: () => thread.postMessage('ping' satisfies ToThread),
       onSilent: (seconds) => this.#replace(thread, seconds),
+      tickMs: this.#tickMs,
     });
     this.#thread = thread;
     this.#watch = watch;
@@ -248,7 +258,7 @@ class HeavyQueue implements HeavyRequests {
    * Ends a thread that does not answer. Alone in it, a request is the cause and fails. Of several, each that cannot
    * have stored anything is repeated alone in the new thread: the cause stops that one, too, and is then known.
    */
-  #replace(thread: Worker, silentSeconds: number): void {
+  #replace(thread: Worker, seconds: number): void {
     if (this.#thread !== thread) return;
     this.#isReady = false;
     this.#replacements++;
@@ -263,13 +273,13 @@ class HeavyQueue implements HeavyRequests {
     }));
     const what = stuck.length === 1 ? 'its request is stopped' : 'each of its requests is repeated alone';
     this.#log.error(
-      { silentSeconds, requests },
+      { silentSeconds: seconds, requests },
       `the thread of heavy requests does not answer and is replaced; ${what}`,
     );
     const [only] = stuck;
     if (stuck.length === 1) {
       this.#refusedUntil.set(only.workspaceId, performance.now() + REFUSED_FOR_MS);
-      only.reject(stoppedRequest(only.isCommitting));
+      only.reject(stoppedRequest(only.isCommitting, silentSeconds(this.#tickMs)));
     } else
       for (const each of stuck) {
         each.isSuspect = true;

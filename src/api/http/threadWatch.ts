@@ -2,20 +2,22 @@
 // work, and looks at the processor time of a thread that gives none.
 import type { Worker } from 'node:worker_threads';
 
-const TICK_MS = 500;
+/** How often a thread that works is looked at. */
+export const TICK_MS = 500;
 /** How long a thread may be silent. All work of a request is bounded to a fraction of a second. */
 const SILENT_TICKS = 10;
 /**
- * Of these seconds, a thread must have computed most: one that waits for a core on a busy machine is not to blame, and
- * a new one would have to wait as well.
+ * Of this time, a thread must have computed most: one that waits for a core on a busy machine is not to blame, and a
+ * new one would have to wait as well.
  */
-const COMPUTED_MS = 3_000;
+const COMPUTED_SHARE = 0.6;
 /** A thread that is silent for so long is given up, whatever its processor time. */
 const LOST_TICKS = 60;
 /** Silent for so long, the thread counts as not answering. */
 const DEGRADED_TICKS = 4;
 
-export const SILENT_SECONDS = (SILENT_TICKS * TICK_MS) / 1_000;
+/** How long a thread may be silent, in seconds. */
+export const silentSeconds = (tickMs: number): number => (SILENT_TICKS * tickMs) / 1_000;
 
 interface Watched {
   readonly thread: Worker;
@@ -24,6 +26,7 @@ interface Watched {
   /** Asks the thread for a message. */
   readonly ping: () => void;
   readonly onSilent: (silentSeconds: number) => void;
+  readonly tickMs: number;
 }
 
 /** Ticks are counted, not time: a process that was suspended, or itself too busy to look, has one tick more. */
@@ -36,7 +39,7 @@ export class ThreadWatch {
 
   constructor(watched: Watched) {
     this.#watched = watched;
-    this.#timer = setInterval(() => void this.#tick(), TICK_MS).unref();
+    this.#timer = setInterval(() => void this.#tick(), watched.tickMs).unref();
   }
 
   /** Call for every message of the thread. */
@@ -53,7 +56,7 @@ export class ThreadWatch {
   }
 
   async #tick(): Promise<void> {
-    const { thread, isBusy, ping, onSilent } = this.#watched;
+    const { thread, isBusy, ping, onSilent, tickMs } = this.#watched;
     if (this.#silentTicks === null) {
       if (!isBusy()) return;
       this.#silentTicks = 0;
@@ -62,11 +65,11 @@ export class ThreadWatch {
     }
     const ticks = ++this.#silentTicks;
     if (ticks < SILENT_TICKS) return;
-    const seconds = (ticks * TICK_MS) / 1_000;
+    const seconds = (ticks * tickMs) / 1_000;
     if (ticks < LOST_TICKS) {
       // A thread in native code does not tell its time; the ticks go on meanwhile.
       const computed = (await computedMs(thread)) - (await this.#computedBefore!);
-      if (this.#silentTicks === null || !(computed >= COMPUTED_MS)) return;
+      if (this.#silentTicks === null || !(computed >= COMPUTED_SHARE * SILENT_TICKS * tickMs)) return;
     }
     this.stop();
     onSilent(seconds);
