@@ -8,24 +8,56 @@ export interface TimeAxis {
   readonly instants: readonly Int32Array[];
 }
 
-const axes = new WeakMap<Bars, { readonly of: readonly Bars[]; readonly axis: TimeAxis }>();
+interface Kept {
+  readonly of: readonly Bars[];
+  readonly axis: TimeAxis;
+}
+/** A universe of five-day and all-day instruments has two axes: its own, and that of the days that schedules follow. */
+const MOST_AXES = 2;
+const axes = new WeakMap<Bars, Kept[]>();
 
-/** The axis of these bars, of one timeframe; kept for the universe that was asked for last with the same first bars. */
+/** The axis of these bars, of one timeframe; kept for the last universes with the same first bars. */
 export function timeAxisOf(universe: readonly Bars[]): TimeAxis {
-  const known = axes.get(universe[0]);
-  if (known && isSame(known.of, universe)) return known.axis;
-  const time = mergedTimes(universe);
-  const axis: TimeAxis = { time, instants: universe.map((bars) => instantsOf(bars, time)) };
-  axes.set(universe[0], { of: [...universe], axis });
+  const kept = axes.get(universe[0]) ?? [];
+  const known = kept.find(({ of }) => isSame(of, universe));
+  if (known !== undefined) return known.axis;
+  const axis = makeAxis(universe);
+  axes.set(universe[0], [{ of: [...universe], axis }, ...kept].slice(0, MOST_AXES));
   return axis;
 }
 
 const isSame = (a: readonly Bars[], b: readonly Bars[]): boolean =>
   a.length === b.length && a.every((bars, at) => bars === b[at]);
 
-function mergedTimes(universe: readonly Bars[]): Float64Array {
-  let merged = universe[0].time;
-  for (const { time } of universe.slice(1)) if (!isSubset(time, merged)) merged = unionOf(merged, time);
+/** Instruments with the same times, as most of one market have, share their instants. */
+function makeAxis(universe: readonly Bars[]): TimeAxis {
+  const times = sharedTimes(universe);
+  const distinct = [...new Set(times)];
+  const time = mergedTimes(distinct);
+  const instants = new Map(distinct.map((each) => [each, instantsOf(each, time)]));
+  return { time, instants: times.map((each) => instants.get(each)!) };
+}
+
+/** The times of each instrument, the same array where another instrument has equal ones. */
+function sharedTimes(universe: readonly Bars[]): Float64Array[] {
+  const known = new Map<string, Float64Array>();
+  return universe.map(({ time }) => {
+    const key = `${time.length} ${time[0]} ${time.at(-1)}`;
+    const other = known.get(key);
+    if (other === undefined) known.set(key, time);
+    return other !== undefined && isEqual(other, time) ? other : time;
+  });
+}
+
+function isEqual(a: Float64Array, b: Float64Array): boolean {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at === a.length;
+}
+
+function mergedTimes(times: readonly Float64Array[]): Float64Array {
+  let [merged] = times;
+  for (const time of times.slice(1)) if (!isSubset(time, merged)) merged = unionOf(merged, time);
   return merged;
 }
 
@@ -50,7 +82,7 @@ function unionOf(a: Float64Array, b: Float64Array): Float64Array {
   return union.slice(0, length);
 }
 
-function instantsOf({ time }: Bars, axis: Float64Array): Int32Array {
+function instantsOf(time: Float64Array, axis: Float64Array): Int32Array {
   const instants = new Int32Array(time.length);
   let at = 0;
   for (let row = 0; row < time.length; row++) {

@@ -59,16 +59,36 @@ const timeOfDay = (clock: string): number => (Number(clock.slice(0, 2)) * 60 + N
  */
 export function scheduledDays(schedule: DaySchedule, times: Float64Array, calendar: RunCalendar): Uint32Array {
   const out = newKeptWords(wordCount(times.length));
-  const followed = calendar.followed ?? times;
-  if (followed.length === 0) return out;
+  for (const time of placesOf(schedule, times, calendar)) mark(time, times, out);
+  return out;
+}
+
+/** All instruments of a universe follow the same bars: the places of a schedule are found once for all of them. */
+const known = new WeakMap<RunCalendar, Map<string, readonly number[]>>();
+
+/** The open times of the bars on which a schedule takes place. */
+function placesOf(schedule: DaySchedule, times: Float64Array, calendar: RunCalendar): readonly number[] {
+  const { followed, tradesAllDay } = calendar;
+  if (followed === null) return findPlaces(schedule, times, tradesAllDay);
+  let schedules = known.get(calendar);
+  if (schedules === undefined) known.set(calendar, (schedules = new Map()));
+  const key = `${schedule.every} ${schedule.on} ${schedule.at}`;
+  let places = schedules.get(key);
+  if (places === undefined) schedules.set(key, (places = findPlaces(schedule, followed, tradesAllDay)));
+  return places;
+}
+
+function findPlaces({ every, on, at }: DaySchedule, followed: Float64Array, tradesAllDay: boolean): number[] {
+  const places: number[] = [];
+  if (followed.length === 0) return places;
   const firstDay = Math.floor(followed[0] / DAY_MS);
-  const clock = schedule.at === undefined ? 0 : timeOfDay(schedule.at);
-  for (let from = firstDayOf(schedule.every, firstDay), to; ; from = to) {
-    to = nextPeriod(schedule.every, from);
-    const day = dayIn(from, to, schedule.on, calendar.tradesAllDay);
+  const clock = at === undefined ? 0 : timeOfDay(at);
+  for (let from = firstDayOf(every, firstDay), to; ; from = to) {
+    to = nextPeriod(every, from);
+    const day = dayIn(from, to, on, tradesAllDay);
     const bar = lowerBound(followed, (day ?? from) * DAY_MS + (day === undefined ? 0 : clock));
-    if (bar === followed.length) return out;
-    if (day !== undefined && day >= firstDay) mark(followed[bar], times, out);
+    if (bar === followed.length) return places;
+    if (day !== undefined && day >= firstDay) places.push(followed[bar]);
   }
 }
 
