@@ -47,6 +47,18 @@ export const ROTATION: Json = astOf({
   },
 });
 
+/** Rebalances every 20 bars between two legs, without a param. */
+export const UNNAMED_ROTATION: Json = astOf({
+  allocation: {
+    kind: 'allocation',
+    when: { kind: 'schedule', everyBars: 20 },
+    long: { by: indicator('roc', { length: 60 }), top: 2, keepWithin: 3 },
+    short: { by: indicator('roc', { length: 60 }), bottomPercent: 96 },
+    weights: { mode: 'inverse', by: indicator('atr', { length: 20 }), maxPercent: 40, grossPercent: 90 },
+    bandPercent: 5,
+  },
+});
+
 const average = (param: string): Json => indicator('sma', { length: { param } });
 
 /** Buys crossings with equal parts of the account, the steepest first. */

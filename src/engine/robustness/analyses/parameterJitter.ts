@@ -87,20 +87,27 @@ const MAX_NUMBERS = 32;
 
 /**
  * The numbers to move and how far: the numeric params that the strategy declares and the numbers that the config
- * overrides; if there are none, every number in entries, exits and risk rules except sizes and positions in time.
+ * overrides; if there are none, every number in entries, exits, risk rules and the allocation except sizes, weights and
+ * positions in time.
  */
 export function jitteredNumbers(task: BacktestTask, percent: number): Jittered[] {
   const named = namedNumbers(task, percent);
   if (named.length > 0) return named.slice(0, MAX_NUMBERS);
   const places: Place[] = [];
-  const { entry, exits, exit, risk } = task.strategyAst.strategy;
-  collect({ entry, exits, exit, risk }, { pointer: ROOT, key: ROOT, isWhole: false }, places);
+  const { entry, exits, exit, risk, allocation } = task.strategyAst.strategy;
+  collect({ entry, exits, exit, risk, allocation }, { pointer: ROOT, key: ROOT, isWhole: false }, places);
   const groups = Map.groupBy(places, ({ key, value }) => `${key} ${value}`);
   return [...groups.values()].slice(0, MAX_NUMBERS).map(([first, ...others]) => ({
     name: first.pointer,
     pointers: [first, ...others].map(({ pointer }) => pointer),
-    ...rangeOf(first.value, first.isWhole, percent),
+    ...rangeOf(first.value, first.isWhole, percent, boundsOf(first)),
   }));
+}
+
+/** A share of the eligible instruments is at most all of them; a day counted from the end of a period has no day 0. */
+function boundsOf({ pointer, value }: Place): { readonly min: number; readonly max: number } {
+  if (/\/(?:topPercent|bottomPercent)$/.test(pointer)) return { min: 0, max: 100 };
+  return { min: -Infinity, max: value < 0 && pointer.endsWith('/on') ? -1 : Infinity };
 }
 
 /** The numeric params and the overridden numbers, as far as there is room to move them. */
@@ -135,10 +142,12 @@ const isTunable = ({ type, values }: Param): boolean => (type === 'int' || type 
 /** What is not a setting of the rules: how much is traded and how it is ordered, and bars counted back from now. */
 const LEFT_ALONE: ReadonlySet<string> = new Set([
   'action', 'offset', 'priority', 'closePercent', 'occurrence', 'meta', 'minBars', 'between', 'weekdays', 'dates',
+  'values', 'maxPercent', 'bandPercent',
 ]); // prettier-ignore
-/** Members that count bars. */
+/** Members that count bars, days or instruments. */
 const WHOLE: ReadonlySet<string> = new Set([
-  'period', 'bars', 'window', 'within', 'left', 'right', 'maxBars', 'ttlBars', 'cooldownBars',
+  'period', 'bars', 'window', 'within', 'left', 'right', 'maxBars', 'ttlBars', 'cooldownBars', 'everyBars', 'on',
+  'top', 'bottom', 'keepWithin', 'minCount',
 ]); // prettier-ignore
 
 function collect(value: unknown, at: Omit<Place, 'value'>, found: Place[]): void {
@@ -156,7 +165,8 @@ function collect(value: unknown, at: Omit<Place, 'value'>, found: Place[]): void
   });
   const declared = typeof indicator === 'string' ? findIndicator(indicator)?.args : undefined;
   for (const [name, member] of Object.entries(value)) {
-    if (LEFT_ALONE.has(name)) continue;
+    // A share of the account, as a number; a value expression has lookbacks.
+    if (LEFT_ALONE.has(name) || (name === 'grossPercent' && typeof member === 'number')) continue;
     if (name === 'args' && declared !== undefined && !Array.isArray(member)) {
       const args = below(name, false);
       for (const [arg, given] of Object.entries(member as object))
@@ -200,5 +210,31 @@ export function jitteredTask(
     if (pointers === null) params[name] = drawn;
     else for (const pointer of pointers) overrides[pointer] = drawn;
   });
+  keepAllPlaces(task, params, overrides);
   return { ...task, config: { ...task.config, params, overrides } };
+}
+
+/** Raises a drawn keepWithin to the drawn number of places: a holding stays while it is selected. */
+function keepAllPlaces(
+  { strategyAst }: BacktestTask,
+  params: Record<string, unknown>,
+  overrides: Record<string, number>,
+): void {
+  const { allocation, params: declared = [] } = strategyAst.strategy;
+  const { long, short } = allocation ?? {};
+  const legs = [
+    { side: 'long', count: 'top', places: long?.top, keepWithin: long?.keepWithin },
+    { side: 'short', count: 'bottom', places: short?.bottom, keepWithin: short?.keepWithin },
+  ];
+  for (const { side, count, places, keepWithin } of legs) {
+    const pointerOf = (member: string): string => pointerTo(ROOT, 'allocation', side, member);
+    const drawn = (value: typeof places, member: string): unknown => {
+      if (typeof value !== 'object') return overrides[pointerOf(member)] ?? value;
+      return params[value.param] ?? declared.find(({ name }) => name === value.param)?.default;
+    };
+    const [least, kept] = [drawn(places, count), drawn(keepWithin, 'keepWithin')];
+    if (typeof least !== 'number' || typeof kept !== 'number' || kept >= least) continue;
+    if (typeof keepWithin === 'object') params[keepWithin.param] = least;
+    else overrides[pointerOf('keepWithin')] = least;
+  }
 }
