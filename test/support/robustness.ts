@@ -1,5 +1,5 @@
 // Robustness checks for tests: a context of a strategy on bars, its baseline, and a whole check in this thread.
-import type { Market } from '../../src/engine/bars/bars.ts';
+import type { Market, Universe } from '../../src/engine/bars/bars.ts';
 import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
 import type { BacktestConfig, Settings, StrategyAst } from '../../src/engine/index.ts';
 import type { Lineage } from '../../src/engine/robustness/lineage.ts';
@@ -17,7 +17,7 @@ interface Given {
 
 export function robustnessContext(
   strategyAst: StrategyAst,
-  market: Market,
+  market: Market | Universe,
   given: Given = {},
 ): RobustnessContext & RobustnessJob {
   const { config = CONFIG, settings = {}, spec = {} } = given;
@@ -36,6 +36,12 @@ export function baselineOf(context: RobustnessContext): CheckRun {
   return made;
 }
 
+/** Opens the market of a run of one instrument, whatever its symbol, or those of a portfolio by their symbols. */
+const marketsOf =
+  (market: Market | Universe) =>
+  (symbol: string): Market | undefined =>
+    'instruments' in market ? market.instruments.find(({ base }) => base.symbol === symbol) : market;
+
 /** The outcomes of all steps of a check, run in so many parts, the last part first. */
 export function outcomesOf({ task, spec, market }: RobustnessContext & RobustnessJob, parts = 1): StepOutcome[] {
   const job = { task, spec };
@@ -43,7 +49,7 @@ export function outcomesOf({ task, spec, market }: RobustnessContext & Robustnes
   const made: StepOutcome[][] = [];
   for (let part = parts - 1; part >= 0; part--) {
     const range = { first: Math.floor((part * count) / parts), last: Math.floor(((part + 1) * count) / parts) };
-    made[part] = runSteps(job, range, () => market, new ColumnStore(64 << 20), null)!;
+    made[part] = runSteps(job, range, marketsOf(market), new ColumnStore(64 << 20), null)!;
   }
   return made.flat();
 }

@@ -1,89 +1,108 @@
-// A market made of the bars of another one: blocks of consecutive bars, drawn with replacement and joined.
-import { TIMEFRAME_MS, type Bars, type Market } from '../bars/bars.ts';
+// Markets made of the bars of other ones: blocks of consecutive instants, drawn with replacement and joined, the same
+// for all instruments.
+import { TIMEFRAME_MS, type Bars, type Market, type StoredTimeframe, type Universe } from '../bars/bars.ts';
 import { resample } from '../bars/resample.ts';
-import { lowerBound } from '../kernels/search.ts';
+import { timeAxisOf } from '../bars/timeAxis.ts';
 import { uniform } from '../sweep/seeded.ts';
 
 const MIN_BLOCK = 10;
 /** Blocks about as long as this keep what lasts a few bars and still differ from each other. */
 export const defaultBlockBars = (bars: number): number => Math.max(MIN_BLOCK, Math.round(Math.sqrt(bars)));
 
+/** Which history is drawn: how many instants, in blocks of how many, and the draw. */
+interface Draw {
+  readonly end: number;
+  readonly blockBars: number;
+  readonly seed: number;
+  readonly sample: number;
+}
+
+/** As `bootstrapUniverse`, of one instrument. */
+export function bootstrapMarket(market: Market, draw: Draw): Market {
+  const [drawn] = bootstrapUniverse({ instruments: [market] }, draw).instruments;
+  return drawn;
+}
+
 /**
- * The first `end` rows of a market with other bars at the same times. Each bar keeps its shape relative to the close
- * before it (circular block bootstrap, Politis and Romano 1992), so that prices join without jumps. Other instruments
- * get the same blocks, coarser timeframes are resampled from the new bars, and columns beside the bars move with them.
- * There are no finer bars.
+ * The first `end` instants of a universe with other bars at the same times. Each bar keeps its shape relative to the
+ * close before it (circular block bootstrap, Politis and Romano 1992), so that prices join without jumps. All
+ * instruments get the same blocks of time, so that what moved together still does; an instrument without a bar at a
+ * drawn instant has none there. Coarser timeframes are resampled from the new bars, and columns beside the bars move
+ * with them. There are no finer bars.
  */
-export function bootstrapMarket(
-  market: Market,
-  { end, blockBars, seed, sample }: { end: number; blockBars: number; seed: number; sample: number },
-): Market {
-  const { base } = market;
-  const rows = drawRows(end, blockBars, seed, sample);
-  const name = `bootstrap ${blockBars} ${seed} ${sample}`;
-  const made = new Map<string, Bars>([[`${base.symbol} ${base.timeframe}`, redrawn(base, rows, name)]]);
-  const drawn = (symbol: string): Bars | undefined => {
-    const key = `${symbol} ${base.timeframe}`;
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const source = market.bars(symbol, base.timeframe);
-    if (source === undefined) return undefined;
-    const bars = redrawn(source, alignedRows(base, rows, source), name);
-    made.set(key, bars);
-    return bars;
+export function bootstrapUniverse({ instruments }: Universe, draw: Draw): Universe {
+  const [first] = instruments;
+  const { timeframe } = first.base;
+  const { time } = timeAxisOf(instruments.map(({ base }) => base));
+  const sources = drawInstants(draw);
+  const name = `bootstrap ${draw.blockBars} ${draw.seed} ${draw.sample}`;
+  const bases = new Map(instruments.map(({ base }) => [base.symbol, base]));
+  const made = new Map<string, Bars | undefined>();
+  const bars = (symbol: string, wanted: StoredTimeframe): Bars | undefined => {
+    const key = `${symbol} ${wanted}`;
+    if (!made.has(key)) made.set(key, make(symbol, wanted));
+    return made.get(key);
   };
-  return {
-    base: made.get(`${base.symbol} ${base.timeframe}`)!,
-    instrument: market.instrument,
-    fine: undefined,
-    bars: (symbol, timeframe) => {
-      const key = `${symbol} ${timeframe}`;
-      const known = made.get(key);
-      if (known !== undefined) return known;
-      const source = drawn(symbol);
-      if (timeframe === base.timeframe || source === undefined) return source;
-      if (TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[base.timeframe]) return undefined;
-      const bars = resample(source, timeframe);
-      made.set(key, bars);
-      return bars;
-    },
-  };
-}
-
-/** The source row of every row. The first bar has no close before it, and is only ever the first. */
-function drawRows(end: number, blockBars: number, seed: number, sample: number): Int32Array {
-  const rows = new Int32Array(end);
-  const sources = end - 1;
-  for (let row = 1, block = 0; row < end; block++) {
-    const first = Math.floor(uniform(seed, sample, block) * sources);
-    for (let at = 0; at < blockBars && row < end; at++, row++) rows[row] = 1 + ((first + at) % sources);
+  function make(symbol: string, wanted: StoredTimeframe): Bars | undefined {
+    if (wanted === timeframe) {
+      const source = bases.get(symbol) ?? first.bars(symbol, timeframe);
+      return source && redrawn(source, rowsAt(time, sources, source), name);
+    }
+    if (TIMEFRAME_MS[wanted] < TIMEFRAME_MS[timeframe]) return undefined;
+    const drawn = bars(symbol, timeframe);
+    return drawn && resample(drawn, wanted);
   }
-  return rows;
+  return {
+    instruments: instruments.map(({ base, instrument }) => ({
+      base: bars(base.symbol, timeframe)!,
+      instrument,
+      fine: undefined,
+      bars,
+    })),
+  };
 }
 
-/** The rows of another instrument that lie at the times of the drawn rows; only those where it has a bar. */
-function alignedRows(
-  base: Bars,
-  rows: Int32Array,
-  other: Bars,
-): { readonly time: Float64Array; readonly rows: Int32Array } {
-  const time: number[] = [];
-  const aligned: number[] = [];
-  rows.forEach((source, row) => {
-    const at = lowerBound(other.time, base.time[source]);
-    if (at >= other.length || other.time[at] !== base.time[source] || (at === 0 && aligned.length > 0)) return;
-    time.push(base.time[row]);
-    aligned.push(at);
-  });
-  return { time: Float64Array.from(time), rows: Int32Array.from(aligned) };
+/** The source of every instant. The first bar has no close before it, and is only ever the first. */
+function drawInstants({ end, blockBars, seed, sample }: Draw): Int32Array {
+  const instants = new Int32Array(end);
+  const sources = end - 1;
+  for (let instant = 1, block = 0; instant < end; block++) {
+    const first = Math.floor(uniform(seed, sample, block) * sources);
+    for (let at = 0; at < blockBars && instant < end; at++, instant++) instants[instant] = 1 + ((first + at) % sources);
+  }
+  return instants;
 }
 
-function redrawn(
-  bars: Bars,
-  drawn: Int32Array | { readonly time: Float64Array; readonly rows: Int32Array },
-  name: string,
-): Bars {
-  const rows = 'rows' in drawn ? drawn.rows : drawn;
+/** The rows of a drawn series, and their times. */
+interface DrawnRows {
+  readonly time: Float64Array;
+  readonly rows: Int32Array;
+}
+
+/**
+ * The rows of an instrument that lie at the drawn instants, only those where it has a bar. Its own first bar has no
+ * close before it either.
+ */
+function rowsAt(axis: Float64Array, sources: Int32Array, bars: Bars): DrawnRows {
+  const rowOf = new Int32Array(axis.length).fill(-1);
+  for (let row = 0, instant = 0; row < bars.length && instant < axis.length;) {
+    if (axis[instant] === bars.time[row]) rowOf[instant++] = row++;
+    else if (axis[instant] < bars.time[row]) instant++;
+    else row++;
+  }
+  const time = new Float64Array(sources.length);
+  const rows = new Int32Array(sources.length);
+  let count = 0;
+  for (let instant = 0; instant < sources.length; instant++) {
+    const row = rowOf[sources[instant]];
+    if (row < 0 || (row === 0 && count > 0)) continue;
+    time[count] = axis[instant];
+    rows[count++] = row;
+  }
+  return { time: time.subarray(0, count), rows: rows.subarray(0, count) };
+}
+
+function redrawn(bars: Bars, { time, rows }: DrawnRows, name: string): Bars {
   const { length } = rows;
   const [open, high, low, close, volume] = Array.from({ length: 5 }, () => new Float64Array(length));
   let before = NaN;
@@ -101,7 +120,7 @@ function redrawn(
   return {
     ...bars,
     length,
-    time: 'rows' in drawn ? drawn.time : bars.time.subarray(0, length),
+    time,
     open,
     high,
     low,

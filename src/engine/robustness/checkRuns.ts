@@ -1,12 +1,10 @@
 // The runs of a robustness check: the backtest that is checked, and the same under changed conditions.
-import { prepareRun, type PreparedRun } from '../backtest.ts';
-import type { Market } from '../bars/bars.ts';
+import type { Market, Universe } from '../bars/bars.ts';
+import { prepareComparedRun, type ComparedRun } from '../comparedRun.ts';
 import { ColumnStore } from '../evaluate/columnStore.ts';
-import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import { chosenSummary } from '../report/flatSummary.ts';
-import { simulate } from '../simulate/simulate.ts';
-import type { SimulationResult } from '../simulate/simulation.ts';
+import type { ReportedSimulation } from '../report/reportInput.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import type { CheckOptions } from './checkOptions.ts';
@@ -18,7 +16,8 @@ export interface Checked {
 }
 /** What the runs of one check share in one thread. */
 export interface RobustnessContext extends Checked {
-  readonly market: Market;
+  /** The bars of one instrument, or of all instruments of a portfolio. */
+  readonly market: Market | Universe;
   readonly store: ColumnStore;
   readonly control: Pick<RunControl, 'isCancelled' | 'mayTake'> | null;
 }
@@ -39,9 +38,8 @@ export type RunOutcome =
   | { readonly ok: false; readonly error: RunError };
 
 /** One run of a check: the backtest itself, or the same under changed conditions. */
-export interface CheckRun {
-  readonly prepared: PreparedRun;
-  readonly simulation: SimulationResult;
+export interface CheckRun extends ReportedSimulation {
+  readonly prepared: ComparedRun;
 }
 
 /**
@@ -52,33 +50,29 @@ export interface CheckRun {
 export function simulateRun(
   context: RobustnessContext,
   task: BacktestTask,
-  market: Market = context.market,
+  market: Market | Universe = context.market,
 ): CheckRun | RunError {
   const store = market === context.market ? context.store : new ColumnStore(0);
-  const prepared = prepareRun(task, market, store, false);
-  if (!prepared.ok) return prepared.error;
-  const { control } = context;
-  const input = { ...prepared.input, control: control && { ...control, report: () => {} } };
-  let simulation: SimulationResult;
+  const prepared = prepareComparedRun(task, market, store, context.control);
+  if ('code' in prepared) return prepared;
   try {
-    simulation = simulate(input);
+    const reported = prepared.simulate();
+    context.store.trim();
+    return { ...reported, prepared };
   } catch (error) {
     if (error instanceof MemoryRefused && error.isFinal) return error.runError;
     throw error;
   }
-  if (simulation.cancelled) throw new RunStopped('The run was stopped.');
-  context.store.trim();
-  return { prepared, simulation };
 }
 
 /** Runs a task and keeps its headline numbers. */
-export function runOutcome(context: RobustnessContext, task: BacktestTask, market?: Market): RunOutcome {
+export function runOutcome(context: RobustnessContext, task: BacktestTask, market?: Market | Universe): RunOutcome {
   const made = simulateRun(context, task, market);
   return 'code' in made ? { ok: false, error: made } : { ok: true, run: numbersOf(made) };
 }
 
 /** The headline numbers of a run. */
-export function numbersOf({ prepared, simulation }: CheckRun): RunNumbers {
-  const summary = chosenSummary({ ...prepared, simulation }, null, WANTED);
+export function numbersOf(run: CheckRun): RunNumbers {
+  const summary = chosenSummary(run, null, WANTED);
   return Object.fromEntries(RUN_KEYS.map((key) => [key, summary[key] ?? null])) as RunNumbers;
 }

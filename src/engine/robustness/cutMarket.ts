@@ -18,35 +18,39 @@ export const marketFrom = (market: Market, row: number): Market =>
 
 function cut(market: Market, rowsOf: (bars: Bars) => readonly [from: number, to: number]): Market {
   const made = new Map<Bars, Bars>();
-  const cutBars = (bars: Bars): Bars => {
+  const cutOnce = (bars: Bars): Bars => {
     const known = made.get(bars);
     if (known !== undefined) return known;
-    const [from, to] = rowsOf(bars);
-    const part = (values: Float64Array): Float64Array => values.subarray(from, to);
-    const { time, open, high, low, close, volume, series } = bars;
-    const result: Bars = {
-      ...bars,
-      length: to - from,
-      time: part(time),
-      open: part(open),
-      high: part(high),
-      low: part(low),
-      close: part(close),
-      volume: part(volume),
-      series: new Map([...series].map(([name, values]) => [name, part(values)])),
-      sha256: `${bars.sha256} rows ${from} to ${to}`,
-      cutFrom: { bars, firstRow: from },
-    };
+    const result = cutBars(bars, ...rowsOf(bars));
     made.set(bars, result);
     return result;
   };
   return {
-    base: cutBars(market.base),
+    base: cutOnce(market.base),
     instrument: market.instrument,
-    fine: market.fine && cutBars(market.fine),
+    fine: market.fine && cutOnce(market.fine),
     bars: (symbol, timeframe) => {
       const bars = market.bars(symbol, timeframe);
-      return bars && cutBars(bars);
+      return bars && cutOnce(bars);
     },
+  };
+}
+
+/** Rows [from, to) of a series. */
+export function cutBars(bars: Bars, from: number, to: number): Bars {
+  const part = (values: Float64Array): Float64Array => values.subarray(from, to);
+  const { time, open, high, low, close, volume, series } = bars;
+  return {
+    ...bars,
+    length: to - from,
+    time: part(time),
+    open: part(open),
+    high: part(high),
+    low: part(low),
+    close: part(close),
+    volume: part(volume),
+    series: new Map([...series].map(([name, values]) => [name, part(values)])),
+    sha256: `${bars.sha256} rows ${from} to ${to}`,
+    cutFrom: { bars, firstRow: from },
   };
 }

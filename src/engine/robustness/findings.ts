@@ -27,7 +27,7 @@ export function findingsOf(found: Found, bounds: readonly Bound[]): Finding[] {
     ...((baseline.returnPct ?? 0) > 0
       ? [
           ...luck(found, failed),
-          ...openPositions(failed),
+          ...openPositions(found, failed),
           ...ofAnalyses.flatMap(({ weaknesses = [] }) => weaknesses),
           ...doubts(found, bounds),
         ]
@@ -75,14 +75,17 @@ function luck(
   return list;
 }
 
-function openPositions(failed: Failed): Finding[] {
+function openPositions({ evidence }: Found, failed: Failed): Finding[] {
   const bound = failed.get('openProfitShare');
   if (bound === undefined) return [];
+  const open =
+    evidence.unit === 'period'
+      ? 'The period after the last rebalance, which only the end of the data closed, makes'
+      : 'Positions that no rule has closed, only the end of the data, make';
   return [
     warning(
       'OPEN_POSITION_DECIDES',
-      `Positions that no rule has closed, only the end of the data, make ${percent(bound.value)} of the profit (at ` +
-        `most ${percent(bound.limit)} is allowed).`,
+      `${open} ${percent(bound.value)} of the profit (at most ${percent(bound.limit)} is allowed).`,
     ),
   ];
 }
@@ -99,9 +102,12 @@ function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found
     list.push(
       warning(
         'TOO_FEW_TRADES',
-        `${counted(evidence.independentTrades, 'independent trade')} of ` +
-          `${counted(evidence.closedPositions, 'position')} that a rule closed: at least ` +
-          `${few.limit} trades that do not overlap are needed.`,
+        evidence.unit === 'period'
+          ? `${counted(evidence.independentTrades, 'period')} from one rebalance to the next: at least ` +
+              `${few.limit} are needed.`
+          : `${counted(evidence.independentTrades, 'independent trade')} of ` +
+              `${counted(evidence.closedPositions, 'position')} that a rule closed: at least ` +
+              `${few.limit} trades that do not overlap are needed.`,
       ),
     );
   const deflated = of('deflatedSharpe');

@@ -1,9 +1,8 @@
 // The steps of a robustness check, and the outcome of each. The job alone determines the list, so that threads and
 // hosts can share the work.
-import { symbolsOf } from '../config.ts';
-import { prepareRun, type PreparedRun } from '../backtest.ts';
-import type { Market } from '../bars/bars.ts';
-import type { MarketOf } from '../sweep/sweepJob.ts';
+import type { Market, Universe } from '../bars/bars.ts';
+import { openedMarkets, prepareComparedRun, type ComparedRun, type MarketOf } from '../comparedRun.ts';
+import { isPortfolio, resolveConfig } from '../config.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
 import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
@@ -72,13 +71,9 @@ export function runSteps(
   store: ColumnStore,
   control: RunControl | null,
 ): StepOutcome[] | null {
-  const [symbol] = symbolsOf(job.task.config);
-  const market = marketOf(symbol, job.task.config.timeframe);
+  const market = openedFor(job.task, marketOf);
   const steps = stepsOf(job).slice(first, last);
-  if (market === undefined) {
-    const message = `There are no ${job.task.config.timeframe} bars of ${symbol}.`;
-    return steps.map(() => ({ kind: 'failed', error: { code: 'SYMBOL_NOT_AVAILABLE', path: '', message } }));
-  }
+  if ('code' in market) return steps.map(() => ({ kind: 'failed', error: market }));
   const runner = new StepRunner({ ...job, market, store, control });
   const outcomes: StepOutcome[] = [];
   try {
@@ -94,11 +89,19 @@ export function runSteps(
   return outcomes;
 }
 
+/** The universe of a portfolio, or the market of a run of one instrument, which a list of one may be. */
+function openedFor({ config, strategyAst }: BacktestTask, marketOf: MarketOf): Market | Universe | RunError {
+  const market = openedMarkets(config, marketOf);
+  if (!('instruments' in market)) return market;
+  const hasAllocation = strategyAst.strategy.allocation !== undefined;
+  return isPortfolio(resolveConfig(config, hasAllocation)) ? market : market.instruments[0];
+}
+
 /** Runs steps of one check, and keeps the baseline for those that compare with it. */
 class StepRunner implements Check {
   readonly context: RobustnessContext;
   #baseline: CheckRun | RunError | undefined;
-  #prepared: PreparedRun | RunError | undefined;
+  #prepared: ComparedRun | RunError | undefined;
 
   constructor(context: RobustnessContext) {
     this.context = context;
@@ -109,13 +112,13 @@ class StepRunner implements Check {
       const baseline = this.#runBaseline();
       if ('code' in baseline) return { kind: 'failed', error: baseline };
       const run = numbersOf(baseline);
-      return { kind: 'baseline', run, bars: baseline.prepared.input.end, evidence: evidenceOf(baseline, run) };
+      return { kind: 'baseline', run, bars: baseline.prepared.rows.end, evidence: evidenceOf(baseline, run) };
     }
     const outcome = analysisOf(analysis).runPart(this, part);
     return outcome.kind === 'whole' ? { kind: analysis, value: outcome.value } : outcome;
   }
 
-  runTask(task: BacktestTask, market?: Market) {
+  runTask(task: BacktestTask, market?: Market | Universe) {
     return { kind: 'run', outcome: runOutcome(this.context, task, market) } as const;
   }
 
@@ -128,11 +131,8 @@ class StepRunner implements Check {
     return (this.#baseline ??= simulateRun(this.context, this.context.task));
   }
 
-  prepared(): PreparedRun | RunError {
-    if (this.#prepared === undefined) {
-      const prepared = prepareRun(this.context.task, this.context.market, this.context.store, false);
-      this.#prepared = prepared.ok ? prepared : prepared.error;
-    }
-    return this.#prepared;
+  prepared(): ComparedRun | RunError {
+    const { task, market, store, control } = this.context;
+    return (this.#prepared ??= prepareComparedRun(task, market, store, control));
   }
 }

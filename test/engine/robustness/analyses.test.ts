@@ -88,7 +88,7 @@ describe('a stressed cost', () => {
 
 describe('a later start', () => {
   it('gives the numbers of a backtest that starts there', () => {
-    const { start } = baselineOf(context).prepared.input;
+    const { start } = baselineOf(context).input;
     for (const { bars: shift, ...run } of whole.startShift!.shifts)
       expect(run).toEqual(single(withConfig({ range: { start: bars.base.time[start + shift] } })));
   });
@@ -115,7 +115,7 @@ describe('the first later start', () => {
   it('leaves out the first signal that was traded, because an earlier one changes nothing', () => {
     const late = robustnessContext(lateStrategy(300), numbered, { spec: { analyses: ['startShift'] } });
     const { startShift, baseline } = checked(late);
-    const { start } = baselineOf(late).prepared.input;
+    const { start } = baselineOf(late).input;
     expect(startShift!.shifts.map(({ bars: shift }) => shift)).toEqual(
       [1, 2, 3, 5, 8, 13, 21, 34, 55].map((shift) => 300 - start + shift),
     );
@@ -158,7 +158,7 @@ describe('Monte Carlo over trades', () => {
   function runOf(returns: readonly number[]): CheckRun {
     const made = baselineOf(context);
     const log = new TradeLog();
-    let balance = made.prepared.input.config.initialBalance;
+    let balance = made.input.config.initialBalance;
     for (const [index, fraction] of returns.entries()) {
       const row = log.add('signal', { method: 'direct', resolution: '1h', policy: null, fineTime: null });
       log.numbers[row + TRADE.positionId] = index + 1;

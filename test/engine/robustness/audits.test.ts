@@ -7,6 +7,7 @@ import type { Bars, Market } from '../../../src/engine/bars/bars.ts';
 import {
   BacktestConfig,
   createMarket,
+  createUniverse,
   isPortfolio,
   symbolsOf as runSymbolsOf,
   type StrategyAst,
@@ -31,16 +32,16 @@ const symbolsOf = (value: unknown): string[] =>
   [...JSON.stringify(value).matchAll(/"instrument":\{"symbol":"([^"]+)"/g)].map(([, symbol]) => symbol);
 
 describe('the look-ahead audit', () => {
-  // Robustness checks refuse portfolios; the laws of portfolios hold their runs to the same.
-  const single = TEMPLATES.filter(({ suggestedConfig }) => !isPortfolio(BacktestConfig.parse(suggestedConfig)));
-  it.each(single.map((template) => [template.key, template] as const))('passes %s', async (_key, template) => {
+  it.each(TEMPLATES.map((template) => [template.key, template] as const))('passes %s', async (_key, template) => {
     const shipped = await openShippedData();
     const config = BacktestConfig.parse(template.suggestedConfig);
-    const [symbol] = runSymbolsOf(config);
     const ast = compiledAst(template) as unknown as StrategyAst;
-    const symbols = new Set([...symbolsOf(ast), symbol]);
-    const snapshots = await Promise.all([...symbols].map((each) => shipped.snapshots(each, config.timeframe)));
-    const market = createMarket([...new Set(snapshots.flat())], symbol, config.timeframe);
+    const symbols = new Set([...symbolsOf(ast), ...runSymbolsOf(config)]);
+    const read = await Promise.all([...symbols].map((each) => shipped.snapshots(each, config.timeframe)));
+    const snapshots = [...new Set(read.flat())];
+    const market = isPortfolio(config)
+      ? createUniverse(snapshots, runSymbolsOf(config), config.timeframe)
+      : createMarket(snapshots, runSymbolsOf(config)[0], config.timeframe);
     const context = robustnessContext(ast, market, { config, settings: template.settings });
     const audit = lookAheadAudit(context, baselineOf(context));
     expect(audit).toMatchObject({ passed: true, signalsDiffering: 0, tradesDiffering: 0, equityDiffering: 0 });

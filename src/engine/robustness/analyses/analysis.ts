@@ -1,6 +1,6 @@
 // An analysis of a robustness check: its parts, what each runs, its result, and what the result means.
-import type { PreparedRun } from '../../backtest.ts';
-import type { Market } from '../../bars/bars.ts';
+import type { Market, Universe } from '../../bars/bars.ts';
+import type { ComparedRun } from '../../comparedRun.ts';
 import type { BacktestTask, RunError } from '../../task.ts';
 import type { Bound } from '../bound.ts';
 import type { CheckOptions } from '../checkOptions.ts';
@@ -29,11 +29,11 @@ export interface Analysis<Result> {
 export interface Check {
   readonly context: RobustnessContext;
   /** Runs a task, on the bars of the check or on others. */
-  runTask(task: BacktestTask, market?: Market): RunPart;
+  runTask(task: BacktestTask, market?: Market | Universe): RunPart;
   /** Reads the backtest itself, which is run once for all parts; where it failed, so does the part. */
   withBaseline(then: (baseline: CheckRun) => PartOutcome): PartOutcome;
   /** The backtest before its simulation, with the rows that it evaluates. */
-  prepared(): PreparedRun | RunError;
+  prepared(): ComparedRun | RunError;
 }
 
 /** The outcome of a part: the numbers of a run, or all of an analysis that has one part. Plain JSON. */
@@ -56,7 +56,7 @@ export interface EndedParts {
   readonly task: BacktestTask;
   readonly spec: CheckOptions;
   readonly baseline: RunNumbers;
-  /** The bars of the data up to the end of the range. */
+  /** The bars of the data up to the end of the range; of a portfolio, the instants of its axis. */
   readonly bars: number;
   readonly outcomes: readonly PartOutcome[];
 }

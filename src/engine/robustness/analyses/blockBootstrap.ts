@@ -1,6 +1,7 @@
 // The block bootstrap: the backtest on histories made of blocks of its own bars.
+import type { Market, Universe } from '../../bars/bars.ts';
 import { bound, enough, MAX_LOSSES } from '../bound.ts';
-import { bootstrapMarket, defaultBlockBars } from '../bootstrapMarket.ts';
+import { bootstrapMarket, bootstrapUniverse, defaultBlockBars } from '../bootstrapMarket.ts';
 import { percent, warning } from '../finding.ts';
 import type { Analysis, Check, PartOutcome } from './analysis.ts';
 import { medianRow, runOf, runRow, sampledRuns, type SampledRuns } from './partOutcomes.ts';
@@ -43,15 +44,22 @@ export const blockBootstrapAnalysis = {
 /** The backtest without finer bars: drawn histories have none either. */
 function onBaseBars(check: Check): PartOutcome {
   const { task, market } = check.context;
-  return check.runTask(task, market.fine === undefined ? market : { ...market, fine: undefined });
+  return check.runTask(task, withoutFine(market));
+}
+
+function withoutFine(market: Market | Universe): Market | Universe {
+  if (!('instruments' in market)) return market.fine === undefined ? market : { ...market, fine: undefined };
+  if (market.instruments.every(({ fine }) => fine === undefined)) return market;
+  return { instruments: market.instruments.map((each) => ({ ...each, fine: undefined })) };
 }
 
 function onDrawnBars(check: Check, sample: number): PartOutcome {
   const { task, spec, market } = check.context;
   const run = check.prepared();
   if ('code' in run) return { kind: 'failed', error: run };
-  const { end } = run.input;
+  const { end } = run.rows;
   if (end < 2) return { kind: 'skipped' };
   const blockBars = spec.blockBars ?? defaultBlockBars(end);
-  return check.runTask(task, bootstrapMarket(market, { end, blockBars, seed: spec.seed, sample }));
+  const draw = { end, blockBars, seed: spec.seed, sample };
+  return check.runTask(task, 'instruments' in market ? bootstrapUniverse(market, draw) : bootstrapMarket(market, draw));
 }

@@ -1,8 +1,9 @@
 // The look-ahead audit: the same run on bars that end earlier must have the same signals, fills and equity up to there.
-import type { Market } from '../../bars/bars.ts';
+import type { Market, Universe } from '../../bars/bars.ts';
 import { previewIndexes } from '../../report/preview.ts';
 import { bound } from '../bound.ts';
 import { marketUpTo } from '../cutMarket.ts';
+import { universeKnownAt } from '../cutUniverse.ts';
 import { simulateRun, type RobustnessContext, type CheckRun } from '../checkRuns.ts';
 import { counted } from '../finding.ts';
 import { compareSignals, signalRows, tradeKeys, type SignalDifference } from '../signalRows.ts';
@@ -46,7 +47,7 @@ export const lookAheadAnalysis = {
   ],
   findingsOf({ passed, first, signalsDiffering, tradesDiffering }) {
     if (passed !== false) return {};
-    const where = first === null ? '' : `; first ${first.rule} at ${new Date(first.time).toISOString()}`;
+    const where = first === null ? '' : `; first ${ruleText(first)} at ${new Date(first.time).toISOString()}`;
     const message =
       `The run looks ahead: on bars that end earlier, ${counted(signalsDiffering, 'signal')} and ` +
       `${counted(tradesDiffering, 'trade')} before the end are different${where}.`;
@@ -55,13 +56,17 @@ export const lookAheadAnalysis = {
   reportOf: ({ passed }) => ({ audit: { title: 'look-ahead audit', passed } }),
 } as const satisfies Analysis<LookAheadAudit>;
 
-/** @param cutMarket cuts a market after a number of base rows; a test plants a look-ahead here */
-export function lookAheadAudit(
-  context: RobustnessContext,
-  whole: CheckRun,
-  cutMarket: (market: Market, rows: number) => Market = marketUpTo,
-): LookAheadAudit {
-  const { start, end } = whole.prepared.input;
+/** A rule, and in a portfolio the instrument that it was read on. */
+const ruleText = ({ rule, symbol }: SignalDifference): string => (symbol === undefined ? rule : `${rule} of ${symbol}`);
+
+/** The bars that were known at the close of row `rows` - 1 of the account. */
+const knownUpTo = (market: Market | Universe, rows: number): Market | Universe =>
+  'instruments' in market ? universeKnownAt(market, rows - 1) : marketUpTo(market, rows);
+
+/** @param cutMarket cuts a market after a number of rows of the account; a test plants a look-ahead here */
+export function lookAheadAudit(context: RobustnessContext, whole: CheckRun, cutMarket = knownUpTo): LookAheadAudit {
+  const { start, end } = whole.input;
+  const offsets = whole.prepared.instruments.map(() => 0);
   const signals = signalRows(whole, start, end - 1);
   const evenly = previewIndexes(Math.max(0, end - 1 - start), EVEN_CUTS).map((at) => start + at);
   const rows = new Set([...previewIndexes(signals.length, SIGNAL_CUTS).map((at) => signals[at]), ...evenly]);
@@ -72,16 +77,19 @@ export function lookAheadAudit(
     const cut = simulateRun(context, context.task, cutMarket(context.market, last + 1));
     if ('code' in cut) continue;
     cuts++;
-    const found = compareSignals(whole, cut, { from: start, to: last + 1, offset: 0 });
+    const found = compareSignals(whole, cut, { from: start, to: last + 1, offsets, withValues: true });
     total.signalsCompared += found.compared;
     total.signalsDiffering += found.differing;
     if (found.first !== null && (first === null || found.first.time < first.time)) first = found.first;
-    const trades = tradeKeys(cut, 0, true);
-    const expected = tradeKeys(whole, 0, true);
+    // The cut run of a portfolio has bars beyond the cut, with prices that stand still.
+    const until = whole.portfolio && last + 1;
+    const trades = tradeKeys(cut, { offsets, withPrices: true, until });
+    const expected = tradeKeys(whole, { offsets, withPrices: true, until });
     total.tradesCompared += trades.length;
     total.tradesDiffering += trades.filter((key, at) => key !== expected[at]).length;
+    if (whole.portfolio) total.tradesDiffering += Math.max(0, expected.length - trades.length);
     // The last mark is after the close at the end of the data, which only the cut run has.
-    const marks = Math.max(0, cut.simulation.equity.length - 1);
+    const marks = whole.portfolio ? last + 1 - start : Math.max(0, cut.simulation.equity.length - 1);
     for (let at = 0; at < marks; at++)
       if (cut.simulation.equity[at] !== whole.simulation.equity[at]) total.equityDiffering++;
   }

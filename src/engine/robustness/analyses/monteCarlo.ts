@@ -1,10 +1,10 @@
 // Monte Carlo over trades: the positions of a run in another order, and drawn with replacement.
-import { positionsOf } from '../../report/positions.ts';
 import { uniform } from '../../sweep/seeded.ts';
 import { bound } from '../bound.ts';
 import { distributionOf, shareOf, type Distribution } from '../distribution.ts';
 import type { CheckRun } from '../checkRuns.ts';
 import { info, percent, warning, type Finding } from '../finding.ts';
+import { isRotation, profitsOf } from '../tradeUnits.ts';
 import type { Analysis } from './analysis.ts';
 import { medianRow, runRow, wholeOf } from './partOutcomes.ts';
 
@@ -18,8 +18,11 @@ const MAX_TRADE_LOSSES = 0.05;
 interface MonteCarlo {
   readonly positions: number;
   readonly samples: number;
-  /** All numbers of this analysis, those of `actual` too: the baseline's drawdown is marked at every close. */
-  readonly basis: 'exits';
+  /**
+   * Where all numbers of this analysis are measured, those of `actual` too: the baseline's drawdown is marked at every
+   * close. `rebalances`: the positions are the periods between the rebalances of a rotation.
+   */
+  readonly basis: 'exits' | 'rebalances';
   /** The positions in the order in which they were closed; drawdown at exits, not inside positions. */
   readonly actual: { readonly returnPct: number; readonly maxDrawdown: number };
   /** The same positions in random order: the return is the same, the drawdown is not. */
@@ -31,6 +34,9 @@ interface MonteCarlo {
     readonly lossProbability: number | null;
   };
 }
+
+const PERIODS = 'periods between rebalances';
+const rowNames = { exits: 'trades', rebalances: 'periods' } as const;
 
 /** null: fewer than two positions. */
 export const monteCarloAnalysis = {
@@ -48,14 +54,15 @@ export const monteCarloAnalysis = {
   findingsOf(result, _, failed) {
     if (result === null)
       return { remarks: [info('TOO_FEW_POSITIONS', 'Fewer than two positions: trades cannot be reordered.')] };
-    const { shuffled, resampled, actual, samples } = result;
+    const { shuffled, resampled, actual, samples, basis } = result;
+    const [units, trades] = basis === 'exits' ? ['positions', 'trades'] : [PERIODS, PERIODS];
     const weaknesses: Finding[] = [];
     const losses = failed.get('tradeLossProbability');
     if (losses !== undefined)
       weaknesses.push(
         warning(
           'TRADES_LUCKY',
-          `Drawn again at random, the positions lose money in ${percent(resampled.lossProbability)} of ` +
+          `Drawn again at random, the ${units} lose money in ${percent(resampled.lossProbability)} of ` +
             `${samples} draws (at most ${percent(losses.limit)} is allowed): a few of them make the result.`,
         ),
       );
@@ -63,8 +70,8 @@ export const monteCarloAnalysis = {
       weaknesses.push(
         warning(
           'DRAWDOWN_LUCKY',
-          `The order of the trades was lucky: measured at exits, the drawdown was ${percent(actual.maxDrawdown)}; in ` +
-            `another order expect ${percent(shuffled.maxDrawdown.p50)}, and ` +
+          `The order of the ${trades} was lucky: measured at ${basis}, the drawdown was ` +
+            `${percent(actual.maxDrawdown)}; in another order expect ${percent(shuffled.maxDrawdown.p50)}, and ` +
             `${percent(shuffled.maxDrawdown.p95)} in one order of twenty.`,
         ),
       );
@@ -75,20 +82,20 @@ export const monteCarloAnalysis = {
       ? {}
       : {
           samples: [
-            runRow('trades as they were, at exits', result.actual),
-            medianRow('trades drawn again, at exits', result.resampled),
+            runRow(`${rowNames[result.basis]} as they were, at ${result.basis}`, result.actual),
+            medianRow(`${rowNames[result.basis]} drawn again, at ${result.basis}`, result.resampled),
           ],
         },
 } as const satisfies Analysis<MonteCarlo | null>;
 
 /**
- * A position earns the same fraction of the balance wherever it stands, so that the returns compound. null below two
- * positions.
+ * A position, or a period between rebalances, earns the same fraction of the balance wherever it stands, so that the
+ * returns compound. null below two of them.
  */
-export function monteCarlo({ prepared, simulation }: CheckRun, seed: number): MonteCarlo | null {
-  let balance = prepared.input.config.initialBalance;
+export function monteCarlo(run: CheckRun, seed: number): MonteCarlo | null {
+  let balance = run.input.config.initialBalance;
   const returns: number[] = [];
-  for (const pnl of positionsOf(simulation.tradeLog).pnl) {
+  for (const pnl of profitsOf(run)) {
     if (balance <= 0) break;
     returns.push(pnl / balance);
     balance += pnl;
@@ -112,7 +119,7 @@ export function monteCarlo({ prepared, simulation }: CheckRun, seed: number): Mo
   return {
     positions: returns.length,
     samples,
-    basis: 'exits',
+    basis: isRotation(run) ? 'rebalances' : 'exits',
     actual: pathOf(returns),
     shuffled: { maxDrawdown: distributionOf(shuffled) },
     resampled: {

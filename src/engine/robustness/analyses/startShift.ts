@@ -23,7 +23,7 @@ export const startShiftAnalysis = {
   // Starts that many bars after the first signal that was traded: an earlier start changes nothing.
   runPart: (check, part) =>
     check.withBaseline((baseline) => {
-      const { start, end, bars: base } = baseline.prepared.input;
+      const { start, end, bars: base } = baseline.input;
       const first = firstSignalBars(baseline) ?? 0;
       const shift = SHIFTS[part];
       // A shift that leaves out a fifth of the bars is another backtest.

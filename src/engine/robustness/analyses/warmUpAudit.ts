@@ -1,7 +1,10 @@
 // The warm-up audit: whether signals change when the data before the first evaluated bar is only the warm-up, or a
 // multiple of it, instead of everything there is.
+import type { Market, Universe } from '../../bars/bars.ts';
+import { lowerBound } from '../../kernels/search.ts';
 import { bound } from '../bound.ts';
 import { marketFrom } from '../cutMarket.ts';
+import { universeFrom } from '../cutUniverse.ts';
 import { simulateRun, type RobustnessContext, type CheckRun } from '../checkRuns.ts';
 import { counted, warning } from '../finding.ts';
 import { compareSignals, tradeKeys } from '../signalRows.ts';
@@ -58,8 +61,8 @@ export const warmUpAnalysis = {
 
 /** Runs the backtest from several starts, with all the data before each and with multiples of the warm-up alone. */
 export function warmUpAudit(context: RobustnessContext, whole: CheckRun): WarmUpAudit {
-  const { input, warmup } = whole.prepared;
-  const { start, end, bars } = input;
+  const [{ warmup }] = whole.prepared.instruments;
+  const { start, end, bars } = whole.input;
   const starts = STARTS.map((fraction) => start + Math.floor(fraction * (end - start)));
   const totals = MULTIPLES.map((multiple) => ({
     multiple,
@@ -77,16 +80,19 @@ export function warmUpAudit(context: RobustnessContext, whole: CheckRun): WarmUp
     const full = simulateRun(context, task);
     if ('code' in full) continue;
     for (const total of totals) {
-      const offset = first - total.multiple * warmup.bars;
+      const offsets = offsetsOf(full, first, total.multiple * warmup.bars);
       // With no bar left out there is nothing to compare.
-      if (offset <= 0) continue;
-      const cut = simulateRun(context, task, marketFrom(context.market, offset));
+      if (offsets.every((offset) => offset === 0)) continue;
+      const cut = simulateRun(context, task, beginning(context.market, offsets));
       if ('code' in cut) continue;
-      const { compared, differing } = compareSignals(full, cut, { from: first, to: end, offset });
+      const { compared, differing } = compareSignals(full, cut, { from: first, to: end, offsets, withValues: false });
       total.starts++;
       total.signalsCompared += compared;
       total.signalsDiffering += differing;
-      total.tradesDiffering += countDiffering(tradeKeys(full, 0, false), tradeKeys(cut, offset, false));
+      total.tradesDiffering += countDiffering(
+        tradeKeys(full, { offsets: offsets.map(() => 0), withPrices: false }),
+        tradeKeys(cut, { offsets, withPrices: false }),
+      );
       total.returnGap = Math.max(total.returnGap ?? 0, Math.abs(returnOf(full) - returnOf(cut)));
     }
   }
@@ -103,12 +109,22 @@ export function warmUpAudit(context: RobustnessContext, whole: CheckRun): WarmUp
   };
 }
 
+/** How many bars of each instrument lie more than a number of bars before row `first` of the account. */
+function offsetsOf({ portfolio }: CheckRun, first: number, bars: number): readonly number[] {
+  const rows =
+    portfolio === undefined ? [first] : portfolio.axis.instants.map((instants) => lowerBound(instants, first));
+  return rows.map((row) => Math.max(0, row - bars));
+}
+
+const beginning = (market: Market | Universe, offsets: readonly number[]): Market | Universe =>
+  'instruments' in market ? universeFrom(market, offsets) : marketFrom(market, offsets[0]);
+
 function countDiffering(a: readonly string[], b: readonly string[]): number {
   const [inA, inB] = [new Set(a), new Set(b)];
   return a.filter((key) => !inB.has(key)).length + b.filter((key) => !inA.has(key)).length;
 }
 
-function returnOf({ prepared, simulation }: CheckRun): number {
-  const { initialBalance } = prepared.input.config;
+function returnOf({ input, simulation }: CheckRun): number {
+  const { initialBalance } = input.config;
   return (simulation.equity.at(-1) ?? initialBalance) / initialBalance - 1;
 }
