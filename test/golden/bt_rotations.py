@@ -112,6 +112,7 @@ def rotate(opens, closes, weigh, *, when=None, select=None, rebalance=None, fee=
     )
     test.run()
     equity = test.strategy.values.reindex(rows.index)
-    values = pd.DataFrame({name: child.values for name, child in test.strategy.children.items()}, columns=closes.columns)
+    children = {name: child.values for name, child in test.strategy.children.items()}
+    values = pd.DataFrame(children, columns=closes.columns)
     weights = values.reindex(rows.index).fillna(0.0).div(equity, axis=0)
     return equity.set_axis(closes.index), weights.set_axis(closes.index)

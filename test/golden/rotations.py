@@ -61,7 +61,7 @@ def real(name, opens, closes, when=None):
 
 
 def stocks(names, opens, closes):
-    """On the days of the first, since bt has no day without a price, and of any other: alone, it is always on target."""
+    """On the days of the first and any other: bt has no day without a price, and one alone is always on target."""
     days = closes.index[closes[names[0]].notna() & (closes.notna().sum(axis=1) > 1)]
     when = bt.algos.RunOnDate(*(month_ends(days) + CLOSE))
     return real(names, opens.loc[days], closes.loc[days], when)

@@ -1,4 +1,4 @@
-"""The universes of test/support/peerUniverses.ts, number by number, for the engines that portfolios are compared with."""
+"""The universes of test/support/peerUniverses.ts, number by number, for the engines that we compare portfolios with."""
 
 import gzip
 import io

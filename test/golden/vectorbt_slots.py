@@ -28,7 +28,7 @@ def signals(closes, fast, slow, lookback):
 
 
 def orders(has_bar, up, down, rank, slots, is_closed_early):
-    """Orders by row and moment (0: the open, 1: the close), each (instrument, is an entry), in the order of their fills.
+    """Orders by row and moment (0: the open, 1: the close), each (instrument, is an entry), in the order of fills.
 
     @param is_closed_early whether an instrument's data ends more than seven days before the run does
     """
@@ -88,5 +88,4 @@ def fixed_cash(prices, marks, side, calls, cash, fee, **more):
 
 
 def account(calls, fee, **more):
-    # vectorbt writes to the order of calls.
-    return dict(init_cash=CASH, fees=fee, group_by=True, cash_sharing=True, call_seq=calls.copy(), engine="rust", **more)
+    return dict(init_cash=CASH, fees=fee, group_by=True, cash_sharing=True, call_seq=calls, engine="rust", **more)
