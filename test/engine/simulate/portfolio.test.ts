@@ -1,7 +1,7 @@
 // Portfolios by hand: equity and funds of one account, calendars that differ, late and early instruments, liquidation.
 import { describe, expect, it } from 'vitest';
 import { simulatePortfolio } from '../../../src/engine/simulate/portfolio/simulatePortfolio.ts';
-import { configOf, entryAt, exitAt, flatFee, NO_RISK, pending, stateCondition } from './input.ts';
+import { configOf, entryAt, exitAt, FLAT, flatFee, NO_RISK, pending, stateCondition } from './input.ts';
 import { STATE_FIELDS } from '../../../src/engine/language/grammar/ast.ts';
 import { barsAt, flatBars, instrumentOf, portfolioOf, summaryOf, tradesOf } from './portfolioInput.ts';
 
@@ -207,6 +207,21 @@ describe('an instrument', () => {
     expect(result.openPositions[13]).toBe(2);
   });
 
+  it('is closed oldest position first where the data of several ends, whatever the list', () => {
+    const [a, b, c] = [days(5, 0, 'A'), days(5, 0, 'B'), days(20, 0, 'C')];
+    const result = simulatePortfolio(
+      portfolioOf([
+        instrumentOf(a, { entries: [entryAt(a, [2])] }),
+        instrumentOf(b, { entries: [entryAt(b, [0])] }),
+        instrumentOf(c),
+      ]),
+    );
+    expect(summaryOf(result)).toEqual([
+      [1, 1, 100, 4, 104, 'end_of_data'],
+      [0, 3, 100, 4, 104, 'end_of_data'],
+    ]);
+  });
+
   it('without bars in the range changes nothing', () => {
     const a = flatBars('A', [100, 101, 102]);
     const none = barsAt('NONE', {});
@@ -315,6 +330,43 @@ describe('liquidation with several instruments', () => {
     expect(summaryOf(result)).toEqual([
       [0, 1, 100, 2, 86, 'liquidation'],
       [1, 1, 100, 2, 97, 'liquidation'],
+    ]);
+  });
+
+  it('is not tested at an instant at which no holding has a bar', () => {
+    const rows = { 0: FLAT, 2: [120, 120, 120, 120], 3: [120, 120, 120, 120] } as const;
+    const [a, b, silent] = [barsAt('A', rows), barsAt('B', rows), flatBars('SILENT', [7, 7, 7, 7])];
+    const slipped = configOf({
+      leverage: 10,
+      maintenanceMarginRate: 0.02,
+      execution: { orderTiming: 'bar_close', slippage: { kind: 'fixed', unit: 'bps', value: 1_000 } },
+    });
+    const legs = [a, b].map((bars) => instrumentOf(bars, { entries: [entryAt(bars, [0], size(450))] }));
+    // Bought at 110 and worth 100 each at the close of hour 0, after the test: 10,000 − 9,000 is below 2 % of 90,000.
+    const reasons = (input: Parameters<typeof portfolioOf>[0]) =>
+      tradesOf(simulatePortfolio(portfolioOf(input, { config: slipped }))).map(({ exitReason }) => exitReason);
+    expect(reasons(legs)).toEqual(['end_of_data', 'end_of_data']);
+    expect(reasons([...legs, instrumentOf(silent)])).toEqual(['end_of_data', 'end_of_data']);
+  });
+
+  it('leaves pending orders, which fill when their price comes', () => {
+    const falls = { 0: FLAT, 1: FLAT, 2: [86, 86, 86, 86], 3: [86, 86, 86, 86] } as const;
+    const [a, b] = [barsAt('A', falls), flatBars('B', [100, 100, 100, 100])];
+    const c = barsAt('C', { 0: FLAT, 1: FLAT, 2: FLAT, 3: [100, 100, 90, 100] });
+    const result = simulatePortfolio(
+      portfolioOf(
+        [
+          instrumentOf(a, { entries: [entryAt(a, [0], size(700))] }),
+          instrumentOf(b, { entries: [entryAt(b, [0], size(10))] }),
+          instrumentOf(c, { entries: [entryAt(c, [0], { ...size(1), ...pending('limit', 92) })] }),
+        ],
+        { config },
+      ),
+    );
+    expect(summaryOf(result)).toEqual([
+      [0, 1, 100, 2, 86, 'liquidation'],
+      [1, 1, 100, 2, 100, 'liquidation'],
+      [2, 3, 92, 3, 100, 'end_of_data'],
     ]);
   });
 

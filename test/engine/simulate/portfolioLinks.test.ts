@@ -193,6 +193,22 @@ describe('a linked order that still waits when another entry of its group is clo
     expect(summaryOf(result)).toEqual([[0, 1, 100, 3, 90, 'stop_loss']]);
   });
 
+  it('fills where both pass at one open, though one is closed at it at once, whatever the order of the list', () => {
+    // Below the price of the limit of A by more than its stop: bought at 90, and its stop at a fixed 95 is passed.
+    const down: Ohlc = [90, 90, 90, 90];
+    const high = { ...NO_RISK, stopLoss: { mode: 'price', price: constant(95), update: 'entry' } } as const;
+    const closes: Leg = { ...atLimit(hoursOf('A', { 3: down }), 96), risk: high };
+    const waits = atLimit(hoursOf('B', { 3: down }), 96);
+    expect(summaryOf(linked([closes, waits]))).toEqual([
+      [0, 3, 90, 3, 90, 'stop_loss'],
+      [1, 3, 90, 4, 100, 'linked'],
+    ]);
+    expect(summaryOf(linked([waits, closes]))).toEqual([
+      [1, 3, 90, 3, 90, 'stop_loss'],
+      [0, 3, 90, 4, 100, 'linked'],
+    ]);
+  });
+
   it('fills in the same bar, whatever the order of the list, and is closed at the next open', () => {
     const stopped: Leg = { ...atMarket(hoursOf('A', { 3: DIP })), risk: STOP };
     const waits = atLimit(hoursOf('B', { 3: DIP }), 98);

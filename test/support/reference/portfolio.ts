@@ -75,7 +75,7 @@ class PortfolioRun {
     house.beginInside();
     for (const desk of present) playInsideBar(desk, desk.row);
     house.endInside();
-    for (const desk of present) if (desk.isAtLastRow && this.#endsEarly(desk)) this.#closeAtEnd(desk);
+    this.#closeEnded(present);
     if (!house.isOfOneInstrument) this.#liquidateBelowMaintenance();
     this.#readCloses(present);
     if (instant === this.#input.end - 1) this.#endRun();
@@ -97,10 +97,8 @@ class PortfolioRun {
     house.isOfOneInstrument = busy.length <= 1;
     if (!house.isOfOneInstrument) this.#liquidateBelowMaintenance();
     for (const desk of present) settleOpen(desk, sliceOf(desk.input.bars, desk.row, desk.row, null));
-    for (const desk of present) {
-      links.cancelOrphans();
-      settlePassedOrders(desk, sliceOf(desk.input.bars, desk.row, desk.row, null));
-    }
+    links.cancelOrphans();
+    for (const desk of present) settlePassedOrders(desk, sliceOf(desk.input.bars, desk.row, desk.row, null));
     links.cancelOrphans();
   }
 
@@ -118,7 +116,9 @@ class PortfolioRun {
     const held = house.openPositions();
     let notional = 0;
     for (const { desk, position } of held) notional += position.quantity * house.priceOf(desk);
-    if (held.length === 0 || !(house.equity() < this.#input.config.maintenanceMarginRate * notional)) return;
+    // Bars of instruments that are not held say nothing.
+    if (!held.some(({ desk }) => house.hasBar(desk))) return;
+    if (!(house.equity() < this.#input.config.maintenanceMarginRate * notional)) return;
     for (const { desk, position } of held) {
       if (house.hasBar(desk)) this.#liquidate(desk, position);
       else if (!desk.isAtLastRow)
@@ -163,8 +163,9 @@ class PortfolioRun {
       return { desk, left };
     });
     readAllEntries(house, read, this.rankedOut);
-    house.rotation?.decide(present);
+    // Orders that wait at an instrument's last bar expire, before a new rebalance could cancel them.
     for (const desk of present) if (desk.isAtLastRow) house.rotation?.drop(desk);
+    house.rotation?.decide(present);
     if (this.#input.config.execution.orderTiming !== 'bar_close') return;
     for (const desk of present) this.#fillExits(desk, desk.input.bars.close[desk.row], true);
     house.rotation?.fill(present);
@@ -179,8 +180,11 @@ class PortfolioRun {
     return axis.time[end - 1] - desk.input.bars.time[desk.end - 1] > 7 * DAY_MS;
   }
 
-  #closeAtEnd(desk: Desk): void {
-    for (const position of desk.positions) this.#sellAtLastClose(desk, position, { row: desk.row, isAtClose: true });
+  /** Instruments whose data ends here: oldest position first, as at every end. */
+  #closeEnded(present: readonly Desk[]): void {
+    for (const { desk, position } of this.#house.openPositions())
+      if (present.includes(desk) && desk.isAtLastRow && this.#endsEarly(desk))
+        this.#sellAtLastClose(desk, position, { row: desk.row, isAtClose: true });
   }
 
   /** Oldest first, whatever the instrument. */

@@ -11,6 +11,8 @@ import type { Portfolio } from './portfolio.ts';
 /** Closes everything at the marks when equity is below the maintenance margin of all holdings (semantics §8.5). */
 export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen: boolean): void {
   const { activeBySymbol, active, present, config } = portfolio;
+  // Where no holding has a bar no price has changed, and an instrument that is not held must not ask for a test.
+  if (!present.some(({ open }) => open > 0)) return;
   let gross = 0;
   for (const { open, quantity, mark } of activeBySymbol) if (open > 0) gross += Math.abs(quantity) * mark;
   if (gross === 0 || portfolio.equityAtMarks() >= gross * config.maintenanceMarginRate) return;

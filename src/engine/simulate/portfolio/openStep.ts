@@ -54,8 +54,8 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
     portfolio.takeTurn(member);
     passPendingOrders(member.run, member.row);
     portfolio.endTurn(member);
-    cancelOrphans(portfolio.links);
   }
+  cancelOrphans(portfolio.links);
 }
 
 /** Fills the exits that are due at this open, those of links among them, in the order in which they were made. */
