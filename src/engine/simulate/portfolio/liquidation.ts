@@ -10,12 +10,9 @@ import type { Portfolio } from './portfolio.ts';
 
 /** Closes everything at the marks when equity is below the maintenance margin of all holdings (semantics §8.5). */
 export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen: boolean): void {
-  const { activeBySymbol, active, present, config } = portfolio;
+  const { active, present, config } = portfolio;
   // Where no holding has a bar no price has changed, and an instrument that is not held must not ask for a test.
-  if (!present.some(({ open }) => open > 0)) return;
-  let gross = 0;
-  for (const { open, quantity, mark } of activeBySymbol) if (open > 0) gross += Math.abs(quantity) * mark;
-  if (gross === 0 || portfolio.equityAtMarks() >= gross * config.maintenanceMarginRate) return;
+  if (!present.some(({ open }) => open > 0) || !isBelowMaintenance(portfolio)) return;
   for (const each of oldestFirst(present)) {
     portfolio.takeTurn(each.member);
     liquidate(each.member, each.position, isAtOpen);
@@ -27,6 +24,13 @@ export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen:
     member.isLiquidated = true;
     if (config.execution.orderTiming === 'next_open') member.run.positions.forEach(markLeaving);
   }
+}
+
+/** Whether equity at the marks is below the maintenance margin of all holdings. */
+export function isBelowMaintenance(portfolio: Portfolio): boolean {
+  let gross = 0;
+  for (const { open, quantity, mark } of portfolio.activeBySymbol) if (open > 0) gross += Math.abs(quantity) * mark;
+  return gross !== 0 && !(portfolio.equityAtMarks() >= gross * portfolio.config.maintenanceMarginRate);
 }
 
 /** Closes all positions of a member, in its turn. */

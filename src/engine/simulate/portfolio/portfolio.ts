@@ -3,7 +3,7 @@
 import type { Instrument } from '../../bars/bars.ts';
 import { DAY_MS } from '../../bars/bars.ts';
 import type { AmbiguityFallback, ResolvedConfig } from '../../config.ts';
-import { wordCount } from '../../kernels/bits.ts';
+import { nextBit, wordCount } from '../../kernels/bits.ts';
 import { createFeeSchedule, type FeeSchedule } from '../costs.ts';
 import { createRun } from '../createRun.ts';
 import { createLedger, type Ledger } from '../ledger.ts';
@@ -11,6 +11,7 @@ import { updateMargin } from '../margin.ts';
 import type { Books } from '../run.ts';
 import type { TradeBudget } from '../tradeBudget.ts';
 import { TradeLog } from '../tradeLog.ts';
+import { candidateReader } from './candidates.ts';
 import { holdingEntries } from './holdings.ts';
 import { noteFills, type LinkBook } from './links.ts';
 import { newMember, unrealizedOf, type Link, type Member } from './member.ts';
@@ -33,11 +34,13 @@ export class Portfolio {
   readonly input: PortfolioInput;
   readonly config: ResolvedConfig;
   readonly members: readonly Member[];
+  readonly membersBySymbol: readonly Member[];
   /** For each member, the linked group that it is in; undefined: none. */
   readonly groupOf: readonly (readonly number[] | undefined)[];
   readonly calendar: SignalCalendar;
   /** Bit per instant: an allocation rebalances at its close; null: there is none. */
   readonly rebalances: Uint32Array | null;
+  readonly readCandidates: ReturnType<typeof candidateReader> | null;
 
   readonly ledger: Ledger;
   readonly fees: FeeSchedule;
@@ -115,8 +118,10 @@ export class Portfolio {
       const fixed = { index, symbolRank: symbolRanks[index], run, instants, endsEarly };
       return newMember(fixed, this.groupOf[index] !== undefined);
     });
+    this.membersBySymbol = this.members.toSorted((a, b) => a.symbolRank - b.symbolRank);
     this.calendar = new SignalCalendar(this.members, axis.time.length);
     this.rebalances = rebalancesOf(this.members, axis.time.length);
+    this.readCandidates = this.rebalances === null ? null : candidateReader(this.members);
   }
 
   /** Gives a member its turn with the account for fills that need neither funds nor equity: those that close. */
@@ -196,6 +201,36 @@ export class Portfolio {
     let holders = 0;
     for (const { open, run } of this.active) if (open > 0 || run.pendingCount > 0) holders++;
     return holders > 1;
+  }
+
+  /** The first instant from `instant` on at which something can begin, at most `end`. */
+  nextEvent(instant: number, end: number): number {
+    const next = this.calendar.next(instant, end);
+    return this.rebalances === null ? next : nextBit(this.rebalances, instant, next);
+  }
+
+  /** Marks the end of an instant: equity, exposure and weights. */
+  markInstant(at: number): void {
+    const { activeBySymbol, members, weights } = this;
+    const equity = this.equityAtMarks();
+    let gross = 0;
+    let net = 0;
+    for (const member of activeBySymbol) {
+      if (member.open === 0) continue;
+      const value = member.quantity * member.mark;
+      const weight = value / equity;
+      gross += Math.abs(value);
+      net += value;
+      member.instantsHeld++;
+      member.weightSum += Math.abs(weight);
+      member.squaredWeightSum += weight * weight;
+      if (Math.abs(weight) > member.maxWeight) member.maxWeight = Math.abs(weight);
+      if (weights !== null) weights[at * members.length + member.index] = weight;
+    }
+    this.equity[at] = equity;
+    this.grossExposure[at] = gross;
+    this.netExposure[at] = net;
+    this.openPositions[at] = this.openCount;
   }
 
   /** Market entries fill at the first open of any of their instruments. */

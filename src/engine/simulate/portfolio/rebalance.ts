@@ -1,99 +1,80 @@
 // Rebalances: at the close of an instant, what an allocation wants every instrument to hold
 // (semantics §8.9, §8.11).
-import type { AllocationRule, LegRule } from '../../evaluate/tradingRules.ts';
+import type { AllocationRule } from '../../evaluate/tradingRules.ts';
 import { hasBit } from '../../kernels/bits.ts';
 import { readPrice, readSignalLevels } from '../levels.ts';
 import { floorToStep } from '../sizing.ts';
 import { isLastRow, type Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
 import { cancelHoldingOrder } from './rebalanceFills.ts';
-import { targetWeights, type Candidate, type LegFacts } from './targets.ts';
+import { targetWeights, type Candidate } from './targets.ts';
 
 /** Decides a rebalance where the allocation asks for one at this instant. */
 export function rebalance(portfolio: Portfolio, instant: number): void {
-  const { members, rebalances, rebalancing: counts } = portfolio;
-  if (rebalances === null || !hasBit(rebalances, instant)) return;
+  const { members, rebalances, readCandidates, rebalancing: counts } = portfolio;
+  if (rebalances === null || readCandidates === null || !hasBit(rebalances, instant)) return;
   counts.whenTrue++;
   const equity = portfolio.equityAtMarks();
-  const able = members.filter((member) => findRow(member, instant));
-  const gross = grossOf(able);
+  const rows = Int32Array.from(members, (member) => findRow(member, instant));
+  const gross = grossOf(portfolio, rows);
   // Without a known gross and positive equity there is no rebalance, and the orders of the last one stay.
   if (Number.isNaN(gross) || !(equity > 0)) {
     counts.undecided++;
     return;
   }
   for (const member of members) if (member.holdingOrder !== null) cancelHoldingOrder(portfolio, member, 'cancelled');
-  const isAble = new Set(able);
-  const allocation = able[0].run.input.allocation!;
-  const candidates = members.map((member) => candidateOf(member, isAble.has(member), equity));
+  const allocation = members[0].run.input.allocation!;
+  const candidates = readCandidates(rows, equity);
   const targets = targetWeights(allocation, candidates, gross, counts);
-  if (!isOffBand(allocation, able, candidates, targets, equity)) {
+  // Others than these hold nothing, and are to hold nothing.
+  const changing = members.filter(
+    ({ index }) => rows[index] >= 0 && (targets[index] !== 0 || candidates[index].weight !== 0),
+  );
+  for (const member of changing) takeRow(member, rows[member.index]);
+  if (!isOffBand(allocation, changing, candidates, targets, equity)) {
     counts.withinBand++;
     return;
   }
   counts.rebalances++;
-  for (const member of able) {
-    const target = targets[member.index];
-    if (target !== 0 || candidates[member.index].weight !== 0) order(portfolio, member, target * equity);
-  }
+  for (const member of changing) order(portfolio, member, targets[member.index] * equity);
 }
 
-/** Finds the row of a member at an instant. False when it has no bar there, or its warm-up has not ended. */
-function findRow(member: Member, instant: number): boolean {
-  const { run, instants } = member;
-  let row = member.rebalanceRow;
-  while (row < run.end && instants[row] < instant) row++;
+/** The row of a member at an instant; -1: it has no bar there, or its warm-up has not ended. */
+function findRow(member: Member, instant: number): number {
+  const { run, instants, rebalanceRow } = member;
+  if (rebalanceRow >= run.end) return -1;
+  // Every row has an instant of its own: as many rows follow as instants, or less.
+  let row = Math.min(rebalanceRow + Math.max(0, instant - instants[rebalanceRow]), run.end - 1);
+  while (row > rebalanceRow && instants[row] > instant) row--;
   member.rebalanceRow = row;
-  if (row >= run.end || instants[row] !== instant || row < run.input.start) return false;
-  if (!member.isActive) {
-    member.row = row;
-    member.mark = run.bars.close[row];
-  }
-  return true;
+  return instants[row] === instant && row >= run.input.start ? row : -1;
+}
+
+function takeRow(member: Member, row: number): void {
+  if (member.isActive) return;
+  member.row = row;
+  member.mark = member.run.bars.close[row];
 }
 
 /** The first known gross in the order of symbols, as a fraction of equity; NaN: none is known (semantics §8.10). */
-function grossOf(able: readonly Member[]): number {
-  for (const { run, rebalanceRow } of able.toSorted((a, b) => a.symbolRank - b.symbolRank)) {
-    const percent = readPrice(run, run.input.allocation!.gross, rebalanceRow);
+function grossOf({ membersBySymbol }: Portfolio, rows: Int32Array): number {
+  for (const { index, run } of membersBySymbol) {
+    if (rows[index] < 0) continue;
+    const percent = readPrice(run, run.input.allocation!.gross, rows[index]);
     if (!Number.isNaN(percent)) return percent / 100;
   }
   return NaN;
 }
 
-function candidateOf(
-  { run, rebalanceRow, quantity, mark, open }: Member,
-  isPresent: boolean,
-  equity: number,
-): Candidate {
-  const { instrument, allocation } = run.input;
-  const { long, short, weights } = allocation!;
-  const read = (leg: LegRule): LegFacts => ({
-    by: leg.by === null ? 0 : readPrice(run, leg.by, rebalanceRow),
-    where: leg.where === null || hasBit(leg.where, rebalanceRow),
-    require: leg.require === null || hasBit(leg.require, rebalanceRow),
-  });
-  return {
-    symbol: instrument.symbol,
-    isPresent,
-    long: long && (isPresent ? read(long) : NOTHING_KNOWN),
-    short: short && (isPresent ? read(short) : NOTHING_KNOWN),
-    weightBy: !isPresent ? NaN : weights.by === null ? 1 : readPrice(run, weights.by, rebalanceRow),
-    weight: open === 0 ? 0 : (quantity * mark) / equity,
-  };
-}
-
-const NOTHING_KNOWN: LegFacts = { by: NaN, where: false, require: false };
-
 /** Whether a holding enters or leaves, or a weight is off by more than the band (semantics §8.11). */
 function isOffBand(
   { bandPercent }: AllocationRule,
-  able: readonly Member[],
+  changing: readonly Member[],
   candidates: readonly Candidate[],
   targets: Float64Array,
   equity: number,
 ): boolean {
-  return able.some((member) => {
+  return changing.some((member) => {
     const target = targets[member.index];
     const { weight } = candidates[member.index];
     if (weight === 0) return target !== 0 && canEnter(member, Math.abs(target) * equity);

@@ -1,7 +1,7 @@
 // The portfolio loop: instant after instant through the opens, insides and closes of the instruments at which
 // something can happen. Rules: semantics §2 to §4 for each instrument, and semantics §8 for all together.
 import { policyInForce, type AmbiguityFallback } from '../../config.ts';
-import { nextBit, setBits } from '../../kernels/bits.ts';
+import { setBits } from '../../kernels/bits.ts';
 import { isIdle } from '../closes.ts';
 import { TradeBudget } from '../tradeBudget.ts';
 import { playCloses } from './closeStep.ts';
@@ -10,6 +10,7 @@ import { playInsides } from './insideStep.ts';
 import { playOpens } from './openStep.ts';
 import { Portfolio } from './portfolio.ts';
 import type { PortfolioInput, PortfolioResult } from './portfolioSimulation.ts';
+import { playQuiet } from './quietInstants.ts';
 
 /** How often a run checks whether it is cancelled: after so many bars that were played or instants that were passed. */
 const POLL_BARS = 16_384;
@@ -41,12 +42,17 @@ function simulateUnder(input: PortfolioInput, policy: AmbiguityFallback, budget:
   let unpolled = 0;
   for (let instant = start; instant < end; instant++) {
     if (portfolio.active.length === 0) {
-      const next = nextEvent(portfolio, instant, end);
+      const next = portfolio.nextEvent(instant, end);
       portfolio.equity.fill(portfolio.ledger.balance, instant - start, next - start);
       unpolled += next - instant;
       instant = next;
-      if (instant === end) break;
+    } else {
+      const bars = 1 + portfolio.active.length;
+      const next = playQuiet(portfolio, instant, instant + Math.ceil(POLL_BARS / bars));
+      unpolled += (next - instant) * bars;
+      instant = next;
     }
+    if (instant === end) break;
     unpolled += 1 + playInstant(portfolio, instant);
     if (unpolled < POLL_BARS) continue;
     unpolled = 0;
@@ -55,12 +61,6 @@ function simulateUnder(input: PortfolioInput, policy: AmbiguityFallback, budget:
   }
   control?.report(end - start, end - start);
   return new GatheredPortfolio(portfolio, false);
-}
-
-/** The first instant from `instant` on at which something can begin, at most `end`. */
-function nextEvent({ calendar, rebalances }: Portfolio, instant: number, end: number): number {
-  const next = calendar.next(instant, end);
-  return rebalances === null ? next : nextBit(rebalances, instant, next);
 }
 
 /** Returns how many bars were played. */
@@ -73,7 +73,7 @@ function playInstant(portfolio: Portfolio, instant: number): number {
   // A position that is opened inside a bar is held in it, even if it is closed there too (semantics §5.2).
   if (playInsides(portfolio) || isHeld) setBits(inPosition, instant - input.start, instant - input.start + 1);
   playCloses(portfolio, instant);
-  mark(portfolio, instant - input.start);
+  portfolio.markInstant(instant - input.start);
   for (let at = active.length - 1; at >= 0; at--) {
     const member = active[at];
     if (hasBar(member.instants, member.row, member.run.end, instant)) member.row++;
@@ -84,27 +84,3 @@ function playInstant(portfolio: Portfolio, instant: number): number {
 
 const hasBar = (instants: Int32Array, row: number, end: number, instant: number): boolean =>
   row < end && instants[row] === instant;
-
-/** Marks the end of an instant: equity, exposure and weights. */
-function mark(portfolio: Portfolio, at: number): void {
-  const { activeBySymbol, members, weights } = portfolio;
-  const equity = portfolio.equityAtMarks();
-  let gross = 0;
-  let net = 0;
-  for (const member of activeBySymbol) {
-    if (member.open === 0) continue;
-    const value = member.quantity * member.mark;
-    const weight = value / equity;
-    gross += Math.abs(value);
-    net += value;
-    member.instantsHeld++;
-    member.weightSum += Math.abs(weight);
-    member.squaredWeightSum += weight * weight;
-    if (Math.abs(weight) > member.maxWeight) member.maxWeight = Math.abs(weight);
-    if (weights !== null) weights[at * members.length + member.index] = weight;
-  }
-  portfolio.equity[at] = equity;
-  portfolio.grossExposure[at] = gross;
-  portfolio.netExposure[at] = net;
-  portfolio.openPositions[at] = portfolio.openCount;
-}

@@ -122,17 +122,17 @@ function chooseLeg(
   const sign = side === 'long' ? 1 : -1;
   const isHeld = (index: number): boolean => sign * candidates[index].weight > 0;
   const factsOf = (index: number): LegFacts => candidates[index][side]!;
-  const inList = candidates.map((_, index) => index).filter((index) => candidates[index].symbol !== form.fallback);
-  const eligible = inList.filter((index) => isEligible(form, candidates[index], factsOf(index)));
-  // The largest first for a long leg, the smallest for a short one; equal ones stay in the order of the list.
-  const ranked = eligible
-    .filter((index) => !taken.has(index))
-    .sort((a, b) => sign * compared(factsOf(b).by, factsOf(a).by));
+  const inList = indexesOf(candidates, ({ symbol }) => symbol !== form.fallback);
+  const isWeighable = weighableBy(form);
+  const eligible = inList.filter((index) => isEligible(candidates[index], factsOf(index), isWeighable));
+  const rankable = taken.size === 0 ? eligible : eligible.filter((index) => !taken.has(index));
   const bySymbol = (a: number, b: number): number => (candidates[a].symbol < candidates[b].symbol ? -1 : 1);
   const absent = inList.filter((index) => !candidates[index].isPresent && isHeld(index)).sort(bySymbol);
-  const places = placeCount(wanted, eligible.length, ranked.length + absent.length);
+  const places = placeCount(wanted, eligible.length, rankable.length + absent.length);
 
   const free = Math.max(0, places - absent.length);
+  // The largest first for a long leg, the smallest for a short one.
+  const ranked = firstRanked(rankable, (index) => sign * factsOf(index).by, Math.max(free, keepWithin ?? 0));
   const kept = new Set(keepWithin === null ? [] : ranked.slice(0, keepWithin).filter(isHeld).slice(0, free));
   const others = ranked.filter((index) => !kept.has(index)).slice(0, free - kept.size);
   const chosen = [...kept, ...others].sort(bySymbol);
@@ -146,11 +146,40 @@ function chooseLeg(
   };
 }
 
+function indexesOf(candidates: readonly Candidate[], test: (candidate: Candidate) => boolean): number[] {
+  const indexes: number[] = [];
+  candidates.forEach((candidate, index) => {
+    if (test(candidate)) indexes.push(index);
+  });
+  return indexes;
+}
+
+/** The first `count` of these indexes by value, the largest first; equal ones stay in the order of the list. */
+function firstRanked(indexes: readonly number[], valueOf: (index: number) => number, count: number): number[] {
+  let contenders = indexes;
+  if (count < indexes.length) {
+    const ascending = Float64Array.from(indexes, valueOf).sort();
+    const least = ascending[indexes.length - count];
+    contenders = indexes.filter((index) => valueOf(index) >= least);
+  }
+  return contenders.toSorted((a, b) => compared(valueOf(b), valueOf(a))).slice(0, count);
+}
+
+function isEligible(
+  candidate: Candidate,
+  { by, where }: LegFacts,
+  isWeighable: (candidate: Candidate) => boolean,
+): boolean {
+  return candidate.isPresent && where && !Number.isNaN(by) && isWeighable(candidate);
+}
+
 /** A mode of fixed values says by them who can be held; another one needs a positive number. */
-function isEligible({ weights }: AllocationForm, candidate: Candidate, { by, where }: LegFacts): boolean {
-  if (!candidate.isPresent || !where || Number.isNaN(by)) return false;
-  const read = weights.values === null ? candidate.weightBy : (weights.values[candidate.symbol] ?? NaN);
-  return read > 0 && Number.isFinite(read) && Number.isFinite(weightModeOf(weights.mode).part(read));
+function weighableBy({ weights: { mode, values } }: AllocationForm): (candidate: Candidate) => boolean {
+  const { part } = weightModeOf(mode);
+  return ({ symbol, weightBy }) => {
+    const read = values === null ? weightBy : (values[symbol] ?? NaN);
+    return read > 0 && Number.isFinite(read) && Number.isFinite(part(read));
+  };
 }
 
 /** @param available as many instruments as the leg can hold, those without a bar included */

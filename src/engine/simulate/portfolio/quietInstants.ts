@@ -1,0 +1,78 @@
+// Quiet instants: nothing is due, no close is read and no bar touches a level, so that only prices change what the
+// account is worth. They are played without the steps that would find nothing to do.
+import { setBits } from '../../kernels/bits.ts';
+import { isRead, watchedCloses } from '../closes.ts';
+import { isTouched } from '../inside.ts';
+import { recordExtremes } from '../position.ts';
+import type { Run } from '../run.ts';
+import { nextWatched } from '../watch.ts';
+import { isBelowMaintenance } from './liquidation.ts';
+import type { Member } from './member.ts';
+import type { Portfolio } from './portfolio.ts';
+
+/** Plays the quiet instants from this one on, at most up to `limit`. Returns the first one that is not played. */
+export function playQuiet(portfolio: Portfolio, first: number, limit: number): number {
+  const end = quietUntil(portfolio, first, limit);
+  if (end === first) return first;
+  const { active, ledger, input, inPosition } = portfolio;
+  ledger.isShared = portfolio.isShared();
+  if (ledger.isShared) ledger.liquidation = -Infinity;
+  else portfolio.takeTurn(active[0]);
+  let instant = first;
+  while (instant < end && playAtMarks(portfolio, instant)) instant++;
+  setBits(inPosition, first - input.start, instant - input.start);
+  return instant;
+}
+
+/** The first instant from this one on at which an order, a signal or a rebalance is due or decided. */
+function quietUntil(portfolio: Portfolio, instant: number, limit: number): number {
+  const { active, config, dueEntries, links, input } = portfolio;
+  if (config.fundingRate !== 0 || dueEntries.size > 0) return instant;
+  if (links.waiting.length > 0 || links.closed.size > 0) return instant;
+  let end = portfolio.nextEvent(instant, Math.min(limit, input.end - 1));
+  for (let at = 0; at < active.length && end > instant; at++) end = Math.min(end, quietFor(active[at]));
+  return end;
+}
+
+/** The instant until which a member does nothing but hold one position; -Infinity: it does more now. */
+function quietFor({ run, row, instants, holdingOrder, linkedExits, isLiquidated }: Member): number {
+  const isWaiting = run.dueEntry !== null || run.dueExits.count > 0 || linkedExits.count > 0 || holdingOrder !== null;
+  if (isWaiting || isLiquidated || run.positions.length !== 1) return -Infinity;
+  if (row >= run.end) return Infinity;
+  if (row === run.end - 1 || isRead(run, row)) return -Infinity;
+  return instants[nextWatched(watchedCloses(run), row, run.end - 1)];
+}
+
+/** Plays an instant, unless a bar touches a level or the account is liquidated in it: then it is not quiet. */
+function playAtMarks(portfolio: Portfolio, instant: number): boolean {
+  const { active, present, ledger, input } = portfolio;
+  present.length = 0;
+  for (const member of active) if (member.instants[member.row] === instant) present.push(member);
+  for (const { run, row } of present) if (touches(run, row, ledger.isShared)) return false;
+  if (ledger.isShared) {
+    for (const member of present) member.mark = member.run.bars.open[member.row];
+    if (isBelowMaintenance(portfolio)) return false;
+  }
+  for (const member of present) member.mark = member.run.bars.close[member.row];
+  if (ledger.isShared && isBelowMaintenance(portfolio)) return false;
+  for (const member of present) {
+    const { run, row } = member;
+    const [position] = run.positions;
+    const { high, low } = run.bars;
+    if (position.side > 0) recordExtremes(position, high[row], low[row]);
+    else recordExtremes(position, -low[row], -high[row]);
+    member.row++;
+  }
+  portfolio.markInstant(instant - input.start);
+  return true;
+}
+
+/** Whether a bar touches a level of its position. A shared account is liquidated at the marks. */
+function touches(run: Run, row: number, isShared: boolean): boolean {
+  if (isShared && !run.hasLevels) return false;
+  const [position] = run.positions;
+  const { high, low } = run.bars;
+  return position.side > 0
+    ? isTouched(run, position, high[row], low[row])
+    : isTouched(run, position, -low[row], -high[row]);
+}
