@@ -1,7 +1,7 @@
 // candlepool backtest: one strategy file on bars, in this process.
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { runBacktest, shownSummary } from '../engine/index.ts';
+import { benchmarkName, runBacktest, shownSummary } from '../engine/index.ts';
 import type { BacktestTask, Summary, TradeRow } from '../engine/index.ts';
 import { makeFolder } from '../folders.ts';
 import { counted, symbolsText } from '../market/formatting.ts';
@@ -60,7 +60,8 @@ async function run(options: Options): Promise<void> {
   ];
   await writeOutputs(files);
   if (options.json) return printJson(result);
-  print(summary, trades, { market, sources }, warnings);
+  const benchmark = benchmarkName(outcome.resolvedConfig, summary.instruments !== undefined);
+  print(summary, trades, { market, sources, benchmark }, warnings);
   for (const { path } of files) printLine(`wrote ${path}`);
 }
 
@@ -92,7 +93,7 @@ const number = (value: number | null, digits = 2): string => (value === null ? '
 function print(
   summary: Summary,
   trades: readonly TradeRow[],
-  { market, sources }: Omit<OpenedRun, 'snapshots'>,
+  { market, sources, benchmark }: Omit<OpenedRun, 'snapshots'> & { readonly benchmark: string },
   warnings: readonly { code: string; message: string }[],
 ): void {
   const markets = 'instruments' in market ? market.instruments : [market];
@@ -107,7 +108,7 @@ function print(
   if (sources.length > MAX_SOURCES) printLine(`and ${sources.length - MAX_SOURCES} more, listed with --json`);
   const rows: readonly (readonly [string, string])[] = [
     ['return', percent(summary.returnPct)],
-    ['buy and hold', percent(summary.buyHoldReturnPct)],
+    [benchmark, percent(summary.buyHoldReturnPct)],
     ['cagr', percent(summary.cagr)],
     ['sharpe', number(summary.sharpeRatio)],
     ['max drawdown', percent(summary.maxDrawdown)],

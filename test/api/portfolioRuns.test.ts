@@ -214,6 +214,8 @@ describe('a portfolio on the command line', () => {
     const months = 6 * 12;
     expect(stdout).toMatch(new RegExp(`^rebalances\\s+${months} of ${months} due$`, 'm'));
     expect(stdout).toMatch(/^orders filled\s+\d+ of \d+$/m);
+    expect(stdout).toMatch(/^equal money in each\s+[\d.]+ %$/m);
+    expect(stdout).not.toContain('buy and hold');
   });
 
   it('gives the result of the API, and names its instruments', async () => {

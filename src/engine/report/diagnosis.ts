@@ -2,6 +2,7 @@
 import { conditionKind } from '../definitions/expressions/expressionRegistry.ts';
 import { EXIT_REASONS, exitReasonOf } from '../definitions/exitReasons/exitReasons.ts';
 import type { BlockValues } from '../definitions/statistics/statistics.ts';
+import { benchmarkName, BUY_AND_HOLD } from './benchmarkName.ts';
 import type { ReportInput } from './reportInput.ts';
 import { ambiguityWarning } from './ambiguityFinding.ts';
 import { error, info, percent, warning, type Diagnosis, type DiagnosedNode } from './diagnosisFindings.ts';
@@ -262,9 +263,11 @@ function costWarning({ netProfit, costs, turnoverPerYear }: DiagnosisInput): Dia
 }
 
 /** Whether the run lost money or trailed buy and hold. */
-function againstTheMarket({ returnPct, buyHoldReturnPct, netProfit }: DiagnosisInput): Diagnosis[] {
+function againstTheMarket({ report, returnPct, buyHoldReturnPct, netProfit }: DiagnosisInput): Diagnosis[] {
   const trails = buyHoldReturnPct !== null && returnPct < buyHoldReturnPct;
-  const held = trails ? `; buying and holding returned ${percent(buyHoldReturnPct)}` : '';
+  const name = benchmarkName(report.input.config, report.portfolio?.isNamed === true);
+  const what = name === BUY_AND_HOLD ? 'buying and holding' : name;
+  const held = trails ? `; ${what} returned ${percent(buyHoldReturnPct)}` : '';
   if (netProfit < 0) {
     const advice = 'Compare bySide and byExitReason to see where it loses.';
     return [info('LOST_MONEY', null, `The strategy returned ${percent(returnPct)}${held}.`, advice)];

@@ -2,6 +2,7 @@
 import type { EvaluatedPlan } from '../../evaluate/evaluatePlan.ts';
 import { buyAndHold } from '../buyAndHold.ts';
 import { drawdowns } from '../drawdown.ts';
+import { asHeading, benchmarkName, BUY_AND_HOLD } from '../benchmarkName.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import type { PortfolioRun } from '../reportInput.ts';
 import type { NamedTradeRow } from '../tradeTable.ts';
@@ -33,6 +34,8 @@ interface ChartData {
   /** Equity at the last bar of the point, or at a bar in it where equity is at an extreme of the run. */
   readonly equity: readonly number[];
   readonly benchmark: readonly number[];
+  /** Absent: buy and hold. */
+  readonly benchmarkName?: string;
   /** The deepest drawdown within the point, in percent, at most 0. */
   readonly drawdown: readonly number[];
   readonly overlays: readonly ChartLine[];
@@ -45,10 +48,13 @@ interface ChartData {
 
 /** @param trades the trades that are shown. */
 export function chartData(run: CompletedRun, trades: readonly NamedTradeRow[], maxPoints = MAX_POINTS): ChartData {
-  const { portfolio } = run.report;
-  return portfolio?.isNamed === true
+  const { portfolio, input } = run.report;
+  const isNamed = portfolio?.isNamed === true;
+  const name = benchmarkName(input.config, isNamed);
+  const chart = isNamed
     ? portfolioChart(run, portfolio, trades, Math.min(maxPoints, mostPoints(portfolio)))
     : accountChart(run, trades, maxPoints, true);
+  return name === BUY_AND_HOLD ? chart : { ...chart, benchmarkName: asHeading(name) };
 }
 
 function accountChart(

@@ -3,6 +3,7 @@ import { policyInForce, symbolsOf, type ResolvedConfig } from '../../config.ts';
 import { slippageKindOf } from '../../definitions/slippage/slippageKinds.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { TIMEFRAME_MS } from '../../bars/bars.ts';
+import { benchmarkName } from '../benchmarkName.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { html, NOTHING, tone, type Html } from '../kit/html.ts';
 import { count, day, fixed, percentWithSign, rate, trimmed, type Precision } from '../kit/numberText.ts';
@@ -93,9 +94,10 @@ function parametersOf({ params, overrides }: ResolvedConfig): (readonly [string,
   return texts.length === 0 ? [] : [['Parameters', texts.join(', ')]];
 }
 
-function headline({ summary }: CompletedRun, precision: Precision): Html {
+function headline({ summary, report }: CompletedRun, precision: Precision): Html {
+  const benchmark = benchmarkName(report.input.config, report.portfolio?.isNamed === true);
   const cards: readonly (readonly [string, string, string, boolean])[] = [
-    ['Return', percentWithSign(summary.returnPct), `buy and hold ${percentWithSign(summary.buyHoldReturnPct)}`, true],
+    ['Return', percentWithSign(summary.returnPct), `${benchmark} ${percentWithSign(summary.buyHoldReturnPct)}`, true],
     ['Growth per year', percentWithSign(summary.cagr), `volatility ${percentWithSign(summary.annualVolatility)}`, true],
     [
       'Deepest drawdown',

@@ -339,7 +339,7 @@
       ...prices(),
       ...lines,
       item('Equity', moneyText(data.equity[index]), colors.accent),
-      item('Buy and hold', moneyText(data.benchmark[index]), colors.faint),
+      item(data.benchmarkName ?? 'Buy and hold', moneyText(data.benchmark[index]), colors.faint),
       item('Drawdown', percentText(data.drawdown[index]), colors.down),
     );
   }

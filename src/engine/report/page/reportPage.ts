@@ -59,7 +59,7 @@ function bodyOf(run: CompletedRun, heading: ReportHeading | null, precision: Pre
       ${spreadSection(run, units.quote, precision)}${drawdownsSection(run)}
     </div>
     ${instrumentsSection(run, units.quote, precision)} ${monthsSection(run)}
-    ${statisticsSection(run.summary, units.quote, precision)} ${dataSection(run, precision)}
+    ${statisticsSection(run, units.quote, precision)} ${dataSection(run, precision)}
     ${tradesSection(shownTrades(run), run.trades.length, units, precision)}`;
 }
 

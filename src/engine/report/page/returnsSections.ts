@@ -1,5 +1,6 @@
 // Returns over time and per position: months and years, the deepest drawdowns, and the distribution of results.
 import { exitReasonOf, type ExitReason } from '../../definitions/exitReasons/exitReasons.ts';
+import { asHeading, benchmarkName } from '../benchmarkName.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { drawdowns } from '../drawdown.ts';
 import { html, NOTHING, section, signedCell, table, trusted, type Html } from '../kit/html.ts';
@@ -31,7 +32,7 @@ export function monthsSection(run: CompletedRun): Html {
     { text: 'Year', isText: true },
     ...MONTHS.map((text) => ({ text })),
     { text: 'Year' },
-    { text: 'Buy and hold' },
+    { text: asHeading(benchmarkName(run.report.input.config, run.report.portfolio?.isNamed === true)) },
   ];
   const note =
     'Return in percent of each month and year, by UTC days; a year in which the run starts or ends is partial.';

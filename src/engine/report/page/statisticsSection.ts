@@ -1,7 +1,8 @@
 // The statistics of a run by name, in tables of one unit each.
 import type { ReportRow, ReportTable } from '../../definitions/statistics/statistic.ts';
 import { STATISTICS } from '../../definitions/statistics/statistics.ts';
-import type { Summary } from '../summary.ts';
+import { asHeading, benchmarkName, BUY_AND_HOLD } from '../benchmarkName.ts';
+import type { CompletedRun } from '../simulatedRun.ts';
 import { html, NOTHING, section, tone, trusted, type Html } from '../kit/html.ts';
 import { fixed, minute, percent, type Precision } from '../kit/numberText.ts';
 
@@ -27,12 +28,14 @@ const TABLES: Readonly<Record<ReportTable, (quote: string) => Style>> = {
 };
 
 /** @param quote the currency, for the heading of the money table. */
-export function statisticsSection(summary: Summary, quote: string, precision: Precision): Html {
+export function statisticsSection(run: CompletedRun, quote: string, precision: Precision): Html {
+  const { summary, report } = run;
+  const benchmark = benchmarkName(report.input.config, report.portfolio?.isNamed === true);
   const tables = (Object.keys(TABLES) as ReportTable[]).map((table) => {
     const { title, unit, write } = TABLES[table](quote);
     const rows = STATISTICS.filter(({ row }) => row.table === table)
       .toSorted((a, b) => a.row.place - b.row.place)
-      .map(({ key, row }) => rowOf(row, write(summary[key] ?? null, precision)));
+      .map(({ key, row }) => rowOf(againstBenchmark(row, benchmark), write(summary[key] ?? null, precision)));
     return html`<table class="names">
       <caption>
         ${title}
@@ -44,6 +47,13 @@ export function statisticsSection(summary: Summary, quote: string, precision: Pr
     </table> `;
   });
   return section({ id: 'statistics', title: 'Statistics' }, html`<div class="columns">${tables}</div>`);
+}
+
+/** The row in the words of the benchmark of this run. */
+function againstBenchmark(row: ReportRow, benchmark: string): ReportRow {
+  const named = (text: string): string => text.replace(BUY_AND_HOLD, benchmark);
+  const name = row.name === asHeading(BUY_AND_HOLD) ? asHeading(benchmark) : named(row.name);
+  return { ...row, name, ...(row.about !== undefined && { about: named(row.about) }) };
 }
 
 function rowOf({ name, about, isSigned }: ReportRow, text: string): Html {

@@ -104,6 +104,15 @@ describe('the report of a rotation', () => {
       expect(conditions).toContain(`<td class="text">${role}</td>`);
   });
 
+  it('is compared with equal money in each instrument, or with the symbol of the config', () => {
+    const texts = (given: CompletedRun) => {
+      const page = reportPage(given, pageAssets(), null, null).replace(/<script[^]*?<\/script>/g, '');
+      return [...new Set(page.match(/buy and hold|equal money in each|CCC held/gi))];
+    };
+    expect(texts(outcome)).toEqual(['equal money in each', 'Equal money in each']);
+    expect(texts(run({ long: {} }, { benchmark: { symbol: 'CCC' } }))).toEqual(['CCC held']);
+  });
+
   it('samples the first rebalance, with what the legs rank by', () => {
     const [first] = outcome.summary.strategyTrace!.samples;
     expect(first.kind).toBe('first_trigger');
