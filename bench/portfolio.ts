@@ -9,7 +9,7 @@ import { close, cross, strategyOf, taskFrom } from './crossing.ts';
 import { isShort, measure, needs, onDemand, rounds } from './measure.ts';
 import { unseen, walkSnapshot } from './walk.ts';
 
-interface Case {
+export interface Case {
   readonly instruments: number;
   readonly bars: number;
   readonly timeframe: '1d' | '1h';
@@ -44,7 +44,8 @@ const SLOTS = strategyOf(
   cross('cross_down'),
 );
 
-const CASES: Readonly<Record<string, Case>> = {
+/** bench:peers runs them beside vectorbt and bt. */
+export const CASES: Readonly<Record<string, Case>> = {
   'monthly tenth by return of a year, inverse volatility': {
     instruments: isShort ? 50 : 500,
     bars: isShort ? 500 : 2_500,
@@ -72,7 +73,7 @@ export function walkUniverse({ instruments, bars, timeframe }: Case): Universe {
   };
 }
 
-function taskOfCase(name: string, { instruments, timeframe, strategy, portfolio }: Case): BacktestTask {
+export function taskOfCase(name: string, { instruments, timeframe, strategy, portfolio }: Case): BacktestTask {
   const task = taskFrom(name, strategy);
   const { signalInstrument: _one, ...config } = task.config;
   const list = Array.from({ length: instruments }, (_, index) => ({ symbol: symbolOf(index) }));

@@ -13,6 +13,8 @@ export interface Row {
   /** How well values or trades agree. */
   readonly agreement: string;
   readonly goal: number;
+  /** Of all instruments of a portfolio; undefined: those of the command line. */
+  readonly bars?: number;
   /** One per round, whose processes are started for it: the peer is `before`, ours is `after`. */
   readonly rounds: readonly InTurn[];
 }
@@ -37,8 +39,9 @@ export function meanRatios(rows: readonly Row[]): number[] {
 
 export const TABLE_HEAD = line('', 'agreement', ['peer', 'ours'], 'ratio', 'of each round', 'goal     (ns per bar)');
 
-export function rowLine({ name, agreement, goal, rounds }: Row, bars: number): string {
-  const perBar = (microseconds: readonly number[]): string => ((median(microseconds) * 1_000) / bars).toFixed(2);
+export function rowLine({ name, agreement, goal, rounds, bars }: Row, usualBars: number): string {
+  const perBar = (microseconds: readonly number[]): string =>
+    ((median(microseconds) * 1_000) / (bars ?? usualBars)).toFixed(2);
   const times = [perBar(rounds.map(({ before }) => before)), perBar(rounds.map(({ after }) => after))];
   return ratioLine(name, agreement, times, ratiosOf(rounds), goal);
 }

@@ -1,4 +1,4 @@
-"""The peers' side of bench:peers: TA-Lib, vectorbt's Rust engine and backtesting.py.
+"""The peers' side of bench:peers: TA-Lib, vectorbt's Rust engine, bt and backtesting.py.
 
     python peers.py FOLDER      (started by peers.ts; FOLDER has the bars that side.ts wrote)
 
@@ -213,7 +213,7 @@ def backtesting_py():
 
 
 def versions():
-    names = ["TA-Lib", "vectorbt", "vectorbt-rust", "backtesting", "numpy"]
+    names = ["TA-Lib", "vectorbt", "vectorbt-rust", "backtesting", "bt", "numpy"]
     return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
 
 
@@ -223,7 +223,16 @@ def made(part):
     return part()
 
 
+def portfolios():
+    # bt takes seconds to import, too.
+    from portfolios import Portfolios
+
+    return Portfolios(FOLDER)
+
+
 def part_of(name):
+    if name in ("ten slots by rank", "monthly rotation"):
+        return made(portfolios)
     if name.startswith("SMA"):
         return made(Whole)
     return made(Patterns if name.startswith(("CDL", "all")) else Kernels)

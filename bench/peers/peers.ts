@@ -1,6 +1,6 @@
-// npm run bench:peers [-- --bars N] [--rounds N] [--python COMMAND] [--only kernels,patterns,whole]: TA-Lib, vectorbt
-// with its Rust engine and backtesting.py beside ours, on the same bars and in turn. The peers are installed from PyPI
-// into a temporary environment, unless `--python` names one that has them (requirements.txt).
+// npm run bench:peers [-- --bars N] [--rounds N] [--python COMMAND] [--only kernels,patterns,whole,portfolios]: TA-Lib,
+// vectorbt with its Rust engine, bt and backtesting.py beside ours, on the same bars and in turn. The peers are
+// installed from PyPI into a temporary environment, unless `--python` names one that has them (requirements.txt).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,12 +24,12 @@ import {
 /** Fewer have hardly a value of the longest averages, and no trade to compare. */
 const LEAST_BARS = 1_000;
 
-const USAGE = `npm run bench:peers [-- --bars N] [--rounds N] [--python COMMAND] [--only kernels,patterns,whole]
-TA-Lib, vectorbt and backtesting.py beside ours: values and trades are compared first, then processor times.
-  --bars N          bars of each run, ${LEAST_BARS} or more (1000000)
+const USAGE = `npm run bench:peers [-- --bars N] [--rounds N] [--python COMMAND] [--only ${PARTS.join(',')}]
+TA-Lib, vectorbt, bt and backtesting.py beside ours: values and trades are compared first, then processor times.
+  --bars N          bars of each run, ${LEAST_BARS} or more (1000000); below 100000, portfolios are short
   --rounds N        rounds, each in processes of its own (5)
   --python COMMAND  a Python that has the peers; without it they are installed into a temporary environment
-  --only PARTS      some of kernels, patterns and whole`;
+  --only PARTS      some of kernels, patterns, whole and portfolios`;
 const ADVICE = 'Give --python COMMAND, a Python that has what bench/peers/requirements.txt names.';
 const MEAN = 'geometric mean of the kernels';
 const MEAN_GOAL = 0.9;

@@ -1,9 +1,6 @@
-// Our side of bench:peers. Writes the bars, names its tasks, and then answers one command per line: `run CALLS NAME`
-// with the microseconds of processor time that so many calls of a task took; `values NAME` once it has written what the
-// task makes, which is compared before anything is timed.
+// Our side of kernels, patterns and whole backtests in bench:peers, on bars that it writes for the peers.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { runBacktest } from '../../src/engine/backtest.ts';
 import { findIndicator } from '../../src/engine/indicators/registry.ts';
 import { newColumn } from '../../src/engine/kernels/ownedColumns.ts';
@@ -16,6 +13,7 @@ import { jaggedBars } from '../../test/engine/patterns/jagged.ts';
 import { PEER_PAYLOADS, taskFrom } from '../crossing.ts';
 import { MEASURED } from '../indicators.ts';
 import { sharedColumns, unseen, walkMarket } from '../walk.ts';
+import { answerCommands, type Task } from './answerCommands.ts';
 
 const [folder, bars] = process.argv.slice(2);
 const market = walkMarket(Number(bars));
@@ -27,12 +25,6 @@ for (const [name, column] of Object.entries(prices)) write(name, column);
 
 function write(name: string, column: Float64Array): void {
   writeFileSync(join(folder, `${name}.f64`), new Uint8Array(column.buffer, column.byteOffset, column.byteLength));
-}
-
-interface Task {
-  run(): void;
-  /** Writes what `run` made into files named by the task. */
-  save(): void;
 }
 
 const kernels = new Map<string, Task>();
@@ -93,15 +85,5 @@ for (const [name, payload] of Object.entries(PEER_PAYLOADS)) {
   });
 }
 
-const tasks = new Map([...kernels, ...patterns, ...whole]);
 const names = { kernels: [...kernels.keys()], patterns: [...patterns.keys()], whole: [...whole.keys()] };
-console.log(JSON.stringify(names));
-for await (const command of createInterface({ input: process.stdin })) {
-  const [, verb, calls, name] = /^(values|run (\d+)) (.*)$/.exec(command)!;
-  const task = tasks.get(name)!;
-  const from = process.cpuUsage();
-  for (let call = 0; call < Number(calls ?? 1); call++) task.run();
-  const { user, system } = process.cpuUsage(from);
-  if (verb === 'values') task.save();
-  console.log(user + system);
-}
+await answerCommands(names, new Map([...kernels, ...patterns, ...whole]));

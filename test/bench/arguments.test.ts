@@ -82,7 +82,7 @@ describe.concurrent('a bench', () => {
     ['warmUp.ts', ['--tries', '0'], '--tries takes a whole number above 0, not "0".'],
     ['warmUp.ts', ['--runs', '100'], '--runs takes whole hundreds from 200 on.'],
     ['peers/peers.ts', ['--bars', '999'], '--bars takes 1000 or more, not 999.'],
-    ['peers/peers.ts', ['--only', 'foo'], 'There is no part "foo". There are kernels, patterns, whole.'],
+    ['peers/peers.ts', ['--only', 'foo'], 'There is no part "foo". There are kernels, patterns, whole, portfolios.'],
   ])('%s refuses %j', async (file, args, message) => {
     const { code, stderr } = await run(file, ...args);
     expect(code, stderr).toBe(2);
