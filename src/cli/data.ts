@@ -8,10 +8,11 @@ import { listGaps } from '../market/gaps.ts';
 import { isoTime, rangeOf } from '../market/formatting.ts';
 import { MAX_DAYS } from '../market/synth.ts';
 import { oneOf, shortText, wholeNumber } from './arguments.ts';
+import { withReadOptions } from './importOptions.ts';
 import { findEntry, openBars, openData } from './dataCatalog.ts';
 import type { SeriesOptions } from './dataCatalog.ts';
 import { exportSeries } from './dataExport.ts';
-import { describeEntry, importFile, synth } from './dataImport.ts';
+import { describeEntry, importFiles, synth } from './dataImport.ts';
 import { printJson, printLine, printTable, withJson } from './output.ts';
 
 const symbol = shortText(100);
@@ -58,27 +59,23 @@ export function register(program: Command): void {
 
 function registerImport(data: Command): void {
   withJson(
-    data
-      .command('import')
-      .description(
-        'import bars from CSV, CSV.gz, JSON, Parquet, Arrow or Feather; a file with faults is refused by ' +
-          'row, and nothing is written',
-      )
-      .argument('<file>')
-      .option('--symbol <symbol>', 'default: what the file name begins with (BTCUSDT-1h.csv is BTCUSDT)', symbol)
-      .option('--timeframe <timeframe>', `one of ${TIMEFRAME_LIST}; default: inferred from the bars`, timeframe)
-      .option(
-        '--time-is <which>',
-        'whether the times are the open or the close of each bar; default: open',
-        oneOf(['open', 'close']),
-      )
+    withReadOptions(
+      data
+        .command('import')
+        .description(
+          'import bars from CSV, JSON, Parquet, Arrow or Feather, packed or not; files of one series are joined; a ' +
+            'file with faults is refused by row, and nothing is written',
+        )
+        .argument('<file...>', 'files, folders, zip archives, or patterns such as "BTCUSDT-1m-*.zip"')
+        .option('--symbol <symbol>', 'default: what the file name begins with (BTCUSDT-1h.csv is BTCUSDT)', symbol),
+    )
       .option('--append', 'add the bars to the stored series; where both have a bar, they must agree')
       .option('--replace', 'put the bars in place of the stored series')
       .option(
         '--instrument <json>',
         'metadata: base, quote, tickSize, qtyStep, minNotional, periodsPerYear (252 or 365; default: inferred)',
       ),
-  ).action(importFile);
+  ).action(importFiles);
 }
 
 /** Adds `--symbol` and `--timeframe`, which name a stored series. */

@@ -1,25 +1,28 @@
 // candlepool data import and synth: puts bars into the catalog, and prints what was inferred and noticed.
 import { basename } from 'node:path';
 import { periodsPerYear, periodsPerYearReason } from '../engine/index.ts';
-import type { Outlier, StoredTimeframe } from '../engine/index.ts';
-import { nameParts } from '../market/barsFile.ts';
-import { readBars } from '../market/barsTable.ts';
-import type { CatalogEntry } from '../market/catalog.ts';
+import type { Outlier } from '../engine/index.ts';
+import { refuseExisting } from '../market/catalog.ts';
+import type { CatalogEntry, StoredCatalog } from '../market/catalog.ts';
 import { MarketDataError } from '../market/importError.ts';
 import type { ImportReport } from '../market/importReport.ts';
 import { counted, isoTime, rangeOf } from '../market/formatting.ts';
 import { importSeries } from '../market/importSeries.ts';
+import { expandPaths, readInputFile, skippedText } from '../market/inputFiles.ts';
+import type { SkippedFile } from '../market/inputFiles.ts';
 import { makeInstrument, parseInstrumentFields } from '../market/instrument.ts';
-import { readSourceFile } from '../market/sourceFile.ts';
+import { joinParts, readParts } from '../market/joinedSeries.ts';
+import type { JoinedSeries, SeriesPart } from '../market/joinedSeries.ts';
+import type { ReadOptions } from '../market/readOptions.ts';
 import { synthesizeBars } from '../market/synth.ts';
 import { openData } from './dataCatalog.ts';
+import { readOptionsOf } from './importOptions.ts';
 import { quotedJson } from './invocation.ts';
 import { printJson, printLine, UsageError } from './output.ts';
+import { startProgress } from './progress.ts';
 
-interface ImportOptions {
+interface ImportOptions extends ReadOptions {
   readonly symbol?: string;
-  readonly timeframe?: StoredTimeframe;
-  readonly timeIs?: 'open' | 'close';
   readonly instrument?: string;
   readonly append?: boolean;
   readonly replace?: boolean;
@@ -29,30 +32,57 @@ interface ImportOptions {
 /** How many outliers a terminal shows; `--json` lists all. */
 const SHOWN_OUTLIERS = 20;
 
-export async function importFile(path: string, options: ImportOptions): Promise<void> {
+export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<void> {
   if (options.append && options.replace) throw new UsageError('Give either --append or --replace.');
   try {
-    const named = nameParts(path);
-    const symbol = options.symbol ?? named.symbol;
     const given = options.instrument === undefined ? {} : parseInstrumentFields(options.instrument);
-    // Checked before a database is opened, because most mistakes are in the command or the file.
-    makeInstrument(symbol, given);
-    const read = readBars(await readSourceFile(path), {
-      timeframe: options.timeframe,
-      timeIs: options.timeIs,
-      timeframeHint: named.timeframe,
-    });
-    const bars = { ...read, sourceFile: basename(path) };
+    // Checked before a database is opened, because most mistakes are in the command or the files.
+    if (options.symbol !== undefined) makeInstrument(options.symbol, given);
+    const { series, skipped } = await readAll(paths, options);
+    for (const { symbol } of series) makeInstrument(symbol, given);
     const onExisting = options.append ? 'append' : options.replace ? 'replace' : 'refuse';
     await using opened = await openData();
-    const { entry, report } = await importSeries(opened.catalog, { symbol, bars, given, onExisting });
-    print(entry, report, options.json === true);
+    // Before the first of them is written.
+    if (onExisting === 'refuse') await refuseStored(opened.catalog, series);
+    for (const { symbol, bars } of series) {
+      const { entry, report } = await importSeries(opened.catalog, { symbol, bars, given, onExisting });
+      print(entry, report, options.json === true);
+    }
+    if (skipped.length > 0) process.stderr.write(`${skippedText(skipped)}\n`);
   } catch (error) {
     if (!(error instanceof MarketDataError) || !options.json) throw error;
     const { code, message, refusals, total } = error;
     process.stderr.write(`${JSON.stringify({ error: { code, message, refusals, total } })}\n`);
     process.exitCode = 1;
   }
+}
+
+/** @throws MarketDataError SERIES_EXISTS */
+async function refuseStored(catalog: StoredCatalog, series: readonly JoinedSeries[]): Promise<void> {
+  const entries = await catalog.list();
+  for (const { symbol, bars } of series) {
+    const stored = entries.find((entry) => entry.symbol === symbol && entry.timeframe === bars.report.timeframe);
+    if (stored) refuseExisting(stored, bars.report);
+  }
+}
+
+/** The series of all files, read one after the other, so that only one is in memory beside the bars. */
+async function readAll(
+  paths: readonly string[],
+  options: ImportOptions,
+): Promise<{ readonly series: readonly JoinedSeries[]; readonly skipped: readonly SkippedFile[] }> {
+  const { files, skipped } = await expandPaths(paths);
+  const parts: SeriesPart[] = [];
+  using progress = startProgress('Reading', files.length);
+  for (const [index, path] of files.entries()) {
+    progress.update(index, basename(path));
+    const inside = await readInputFile(path);
+    for (const file of inside) {
+      const isNamed = files.length > 1 || inside.length > 1;
+      for (const part of await readParts(file, readOptionsOf(options), options.symbol, isNamed)) parts.push(part);
+    }
+  }
+  return { series: joinParts(parts), skipped };
 }
 
 interface SynthOptions {
@@ -76,12 +106,12 @@ export async function synth(options: SynthOptions): Promise<void> {
 }
 
 function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void {
-  const { isTimeframeInferred, format, time, series, ignored, outliers, notes } = report;
+  const { isTimeframeInferred, isCloseOnly, format, time, series, ignored, outliers, notes } = report;
   const { instrument } = entry;
   const periods = periodsPerYear(instrument);
   const reason = periodsPerYearReason(instrument);
   if (isJson) {
-    const inferred = { isTimeframeInferred, format, time, series, ignored };
+    const inferred = { isTimeframeInferred, isCloseOnly, format, time, series, ignored };
     const calendar = { periodsPerYear: periods, periodsPerYearReason: reason };
     return printJson({ ...describeEntry(entry), ...inferred, ...calendar, outliers, notes });
   }
@@ -110,7 +140,11 @@ function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void
 const columnName = (name: string): string => (name === '' ? 'the column without a name' : `"${name}"`);
 
 const zoneText = (zone: ImportReport['time']['zone']): string =>
-  zone === 'UTC' ? 'UTC' : zone === 'given by each time' ? 'zone given by each time' : 'no zone given, read as UTC';
+  zone === 'given by each time'
+    ? `zone ${zone}`
+    : zone === 'none given, read as UTC'
+      ? 'no zone given, read as UTC'
+      : zone;
 
 function printOutliers(outliers: readonly Outlier[]): void {
   if (outliers.length === 0) return;

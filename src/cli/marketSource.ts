@@ -6,7 +6,8 @@ import { hasEmbedded } from '../db/embedded.ts';
 import type { SnapshotMeta, StoredTimeframe } from '../engine/index.ts';
 import { catalogOver, openCatalog } from '../market/catalog.ts';
 import type { Catalog, CatalogEntry, StoredEntry } from '../market/catalog.ts';
-import { listSeriesFiles, openShippedData, readShippedSeries } from '../market/shipped.ts';
+import { skippedText } from '../market/inputFiles.ts';
+import { listSeriesFiles, listUnusedFiles, openShippedData, readShippedSeries } from '../market/shipped.ts';
 import { similarSymbol } from '../market/similarSymbol.ts';
 import type { Snapshot } from '../engine/index.ts';
 import { listSnapshotFiles } from '../market/snapshotFiles.ts';
@@ -35,8 +36,11 @@ export interface MarketSource {
 /** @param folder files in place of the catalog (`--data`). */
 export async function openMarketSource(symbols: readonly string[], folder: string | undefined): Promise<MarketSource> {
   const shipped = await openShippedData(folder);
-  if (folder !== undefined)
+  if (folder !== undefined) {
+    const unused = skippedText(await listUnusedFiles(folder));
+    if (unused !== '') process.stderr.write(`${unused}\n`);
     return { catalog: shipped, describe: (...series) => sourceOf(...series, { origin: 'file', file: folder }) };
+  }
   const shippedFiles = new Map(
     (await readShippedSeries()).map((each) => [`${each.symbol} ${each.timeframe}`, each.file]),
   );
@@ -99,7 +103,11 @@ export function describeSource(source: SeriesSource): string {
   return `${symbol} ${timeframe}${resampled}: ${how[origin]}`;
 }
 
-type SeriesKey = Pick<CatalogEntry, 'symbol' | 'timeframe'>;
+/** A stored series, or a file whose name may not show the timeframe. */
+interface SeriesKey {
+  readonly symbol: string;
+  readonly timeframe: StoredTimeframe | null;
+}
 
 /** The hint for a series that is not among the known ones: what was probably meant, and what lists them all. */
 export function hintAmong(
@@ -107,7 +115,8 @@ export function hintAmong(
   symbol: string,
   list = `"${databaseCommandName()} data list" shows the stored series.`,
 ): string {
-  const timeframes = [...new Set(known.filter((each) => each.symbol === symbol).map(({ timeframe }) => timeframe))];
+  const ofSymbol = known.filter((each) => each.symbol === symbol).map(({ timeframe }) => timeframe);
+  const timeframes = [...new Set(ofSymbol.filter((timeframe) => timeframe !== null))];
   if (timeframes.length > 0) return `${symbol} is stored at ${timeframes.join(' and ')}. ${list}`;
   const similar = similarSymbol(symbol, [...new Set(known.map((each) => each.symbol))]);
   return similar === undefined ? list : `Did you mean ${similar.symbol}? ${list}`;
@@ -118,7 +127,9 @@ export async function seriesHint(symbol: string, folder: string | undefined): Pr
   const files = await listSeriesFiles(folder);
   if (folder === undefined)
     return hintAmong([...files, ...(await listSnapshotFiles(`${readConfig().dataDir}/snapshots`))], symbol);
-  const shown = files.slice(0, FILES_SHOWN).map((each) => `${each.symbol} ${each.timeframe}`);
+  const shown = files
+    .slice(0, FILES_SHOWN)
+    .map(({ symbol: name, timeframe }) => (timeframe === null ? name : `${name} ${timeframe}`));
   const list = `${folder} has ${shown.join(', ') || 'no series'}${files.length > FILES_SHOWN ? ', …' : ''}.`;
   return hintAmong(files, symbol, list);
 }

@@ -197,15 +197,31 @@ async function readBarsFiles(
     files.map(async (argument) => {
       const { path, ...named } = parseBarsArgument(argument);
       const isBase = named.symbol === undefined || named.symbol === symbol;
-      const snapshot = await readBarsFile(path, { symbol, ...named, ...(isBase && fields && { instrument: fields }) });
-      return { path, snapshot };
+      // Without SYMBOL:TIMEFRAME=, the name of the file must not contradict the config.
+      const checked = named.symbol === undefined ? { mustBe: symbol } : {};
+      const options = { symbol, ...named, ...checked, ...(isBase && fields && { instrument: fields }) };
+      return { path, snapshot: await readBarsFile(path, options) };
     }),
   );
+  refuseTwice(read);
   const pathOf = new Map(read.map(({ path, snapshot }) => [snapshot.meta.sha256, path]));
   return {
     snapshots: read.map(({ snapshot }) => snapshot),
     describe: (_, timeframe, meta) => fileSource(pathOf.get(meta.sha256) ?? '', timeframe, meta),
   };
+}
+
+/** @throws UsageError when two files hold the same series */
+function refuseTwice(read: readonly { readonly path: string; readonly snapshot: Snapshot }[]): void {
+  const nameOf = ({ meta }: Snapshot): string => `${meta.symbol} ${meta.timeframe}`;
+  read.forEach(({ path, snapshot }, at) => {
+    const first = read.findIndex((other) => nameOf(other.snapshot) === nameOf(snapshot));
+    if (first === at) return;
+    throw new UsageError(
+      `--bars ${read[first].path} and --bars ${path} both hold ${nameOf(snapshot)}. Give one of them; data import ` +
+        'joins the files of a series.',
+    );
+  });
 }
 
 async function readSeries(wanted: readonly SeriesName[], folder: string | undefined): Promise<ReadSnapshots> {

@@ -3,11 +3,11 @@ import { basename } from 'node:path';
 import { STORED_TIMEFRAMES } from '../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../engine/bars/bars.ts';
 import type { Snapshot } from '../engine/bars/arrow.ts';
-import { readBars } from './barsTable.ts';
 import type { ImportReport } from './importReport.ts';
 import { makeInstrument } from './instrument.ts';
 import type { InstrumentFields } from './instrument.ts';
-import { refuse } from './importError.ts';
+import { MarketDataError, refuse } from './importError.ts';
+import { readSeries } from './severalSeries.ts';
 import { makeSnapshot } from './snapshotFiles.ts';
 import { readSourceFile } from './sourceFile.ts';
 
@@ -17,6 +17,8 @@ interface BarsFileOptions {
   /** Default: inferred from the bars, or from the file's name if there is only one bar. */
   readonly timeframe?: StoredTimeframe;
   readonly timeIs?: 'open' | 'close';
+  /** Refuses a file that names another symbol, by its name or in a column. */
+  readonly mustBe?: string;
   /** Overrides the defaults: tradesAllDay inferred from the bars, qtyStep 1e-8, no tickSize, no minNotional. */
   readonly instrument?: InstrumentFields;
 }
@@ -38,9 +40,44 @@ export async function readBarsFileWithReport(
   const symbol = options.symbol ?? named.symbol;
   // Checked before the file is read.
   makeInstrument(symbol, options.instrument);
-  const { columns, report } = readBars(await readSourceFile(path), { ...options, timeframeHint: named.timeframe });
+  const table = await readSourceFile(path);
+  const [{ symbol: said, bars }] = withoutOptions(() =>
+    readSeries(table, { ...options, timeframeHint: named.timeframe }, symbol),
+  );
+  if (options.mustBe !== undefined) refuseOther(path, options.mustBe, said);
+  const { columns, report } = bars;
   const instrument = makeInstrument(symbol, options.instrument, report.calendar);
   return { snapshot: makeSnapshot(columns, { symbol, timeframe: report.timeframe, instrument }), report };
+}
+
+/** Says where the options are that a refusal names: a file that is read without an import has none. */
+function withoutOptions<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof MarketDataError) || !/--(?!bars|timeframe)[a-z]/.test(error.message)) throw error;
+    const message = `${error.message}\nThese are options of data import: import the file, and run without naming it.`;
+    throw new MarketDataError(error.refusals, error.total, message);
+  }
+}
+
+/** A name such as GOOG.csv: capitals, as exchanges write symbols. */
+const LIKE_A_SYMBOL = /^[A-Z][A-Z0-9]{0,9}$/;
+const plainSymbol = (symbol: string): string => symbol.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+/** @throws MarketDataError SYMBOL_MISMATCH when the file says that its bars are those of another symbol */
+function refuseOther(path: string, wanted: string, said: string | null): void {
+  const { symbol, timeframe } = nameParts(path);
+  const byName = timeframe !== undefined || LIKE_A_SYMBOL.test(symbol) ? symbol : null;
+  const other = [said, byName].find((each) => each !== null && plainSymbol(each) !== plainSymbol(wanted));
+  // A column that names the symbol is right where the name of the file is not.
+  if (other === undefined || other === null || (said !== null && plainSymbol(said) === plainSymbol(wanted))) return;
+  refuse(
+    'SYMBOL_MISMATCH',
+    `${basename(path)} holds bars of ${other}, by its ${other === said ? 'columns' : 'name'}, and the run is on ` +
+      `${wanted}. Give the file of ${wanted}, or, if the bars are those of ${wanted}, write ` +
+      `--bars ${wanted}:${timeframe ?? '1d'}=${path}.`,
+  );
 }
 
 /**

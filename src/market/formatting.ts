@@ -28,3 +28,19 @@ export function symbolsText(first: readonly string[], count = first.length): str
   const shown = first.slice(0, MAX_SYMBOLS);
   return shown.join(', ') + (count > shown.length ? ` and ${count - shown.length} more` : '');
 }
+
+/** An instant in ISO 8601 with its milliseconds; a number if it is out of range. */
+export const isoInstant = (time: number): string =>
+  Math.abs(time) < 8.64e15 ? new Date(time).toISOString() : String(time);
+
+/** 1.5 h, 30 min, 2 d. */
+export function durationText(ms: number): string {
+  const parts: [number, string][] = [
+    [86_400_000, 'd'],
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+    [1000, 's'],
+  ];
+  const [unitMs, unit] = parts.find(([unitMs]) => ms >= unitMs) ?? [1, 'ms'];
+  return `${Math.round((ms / unitMs) * 1000) / 1000} ${unit}`;
+}

@@ -26,7 +26,9 @@ export const REFUSAL_CODES = [
   'SERIES_CHANGED',
   'OVERLAP_DISAGREES',
   'SYMBOL_INVALID',
+  'SYMBOL_MISMATCH',
   'INSTRUMENT_INVALID',
+  'OPTION_INVALID',
 ] as const;
 type RefusalCode = (typeof REFUSAL_CODES)[number];
 
@@ -92,8 +94,17 @@ export class RefusalList {
   /** Line of the first data row; null when the file has no lines. */
   readonly #firstLine: number | null;
 
-  constructor(firstLine: number | null) {
+  /** The row of the file of each row that is checked; null: the same. */
+  readonly #rows: Int32Array | null;
+
+  constructor(firstLine: number | null, rows: Int32Array | null = null) {
     this.#firstLine = firstLine;
+    this.#rows = rows;
+  }
+
+  /** The 1-based number of a row in the file. */
+  rowNumber(index: number): number {
+    return (this.#rows === null ? index : this.#rows[index]) + 1;
   }
 
   get total(): number {
@@ -111,8 +122,8 @@ export class RefusalList {
     this.#faults.set(key, fault);
     fault.total++;
     if (fault.refusals.length >= MAX_REFUSALS) return;
-    const row = index + 1;
-    const line = this.#firstLine === null ? null : this.#firstLine + index;
+    const row = this.rowNumber(index);
+    const line = this.#firstLine === null ? null : this.#firstLine + row - 1;
     const place = line === null || line === row ? `Row ${row}` : `Row ${row} (line ${line})`;
     const refusal = { code, row, line, message: `${place}: ${message}` };
     fault.refusals.push(refusal);
@@ -145,6 +156,9 @@ function describeWide(faults: readonly ColumnFault[], rowCount: number): string 
   const [fewest, most] = [Math.min, Math.max].map((end) => end(...faults.map(({ total }) => total)));
   const rows =
     fewest === rowCount ? `all ${rowCount} rows` : `${fewest === most ? '' : 'up to '}${most} of ${rowCount} rows`;
-  const swapped = code === 'HIGH_BELOW_LOW' ? ' Are the names of the columns high and low swapped?' : '';
+  const swapped =
+    code === 'HIGH_BELOW_LOW'
+      ? ' Are the names of the columns high and low swapped? Name the right ones with --columns high=…,low=….'
+      : '';
   return `${refusals[0].message}. The same fault is in ${rows}${columns}.${swapped}`;
 }

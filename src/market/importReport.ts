@@ -32,6 +32,8 @@ export interface ImportReport extends SeriesSummary {
     readonly zone: TimeReading['zone'];
     readonly is: 'open' | 'close';
   };
+  /** Open, high and low are the close, because the file has one price per bar. */
+  readonly isCloseOnly: boolean;
   /** Extra numeric columns, kept as `series`. */
   readonly series: readonly string[];
   /** Columns that were dropped: not numbers, or a second time. */

@@ -72,6 +72,7 @@ async function neighborNotes(
   entry: CatalogEntry,
   others: readonly CatalogEntry[],
 ): Promise<string[]> {
+  if (others.length === 0) return [];
   const notes: string[] = [];
   const bars = await openEntry(catalog, entry);
   for (const other of others) {

@@ -1,22 +1,18 @@
 // JSON: lists of bars, bare or inside the answer of an exchange, into a Table.
-import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, MIN_COLUMNS, textOf } from './table.ts';
-import type { RawCell, Table } from './table.ts';
 import { hasFormattedNumbers } from './numberFormat.ts';
+import { barListsIn } from './jsonShapes.ts';
+import type { BarList } from './jsonShapes.ts';
 import { MarketDataError, refuse } from './importError.ts';
+import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, textOf } from './table.ts';
+import type { RawCell, Table } from './table.ts';
 
 const EXPECTED = 'Expected a list of bars: [[time, open, high, low, close, volume], …] or [{"time": …, …}, …].';
-/** Kraken: {"result": {"XXBTZUSD": [[…], …]}}; Polygon: {"results": [{…}, …]}. */
-const MAX_WRAPPERS = 2;
-
-/** A list of bars, with the names of their cells where they are written beside it. */
-interface BarList {
-  readonly rows: readonly unknown[];
-  readonly names: readonly string[] | null;
-}
+/** A time and a price. */
+const MIN_WIDTH = 2;
 
 /**
- * Reads ccxt's `[[ms, o, h, l, c, v], …]`, a list of objects `{time, open, …}`, an object that holds one such list, or
- * JSON Lines: one bar per line.
+ * Reads ccxt's `[[ms, o, h, l, c, v], …]`, a list of objects `{time, open, …}`, an object that holds such lists in one
+ * of the known shapes, or JSON Lines: one bar per line.
  * @throws MarketDataError
  */
 export function readJson(text: string): Table {
@@ -28,11 +24,14 @@ export function readJson(text: string): Table {
       parseLines(text) ??
       refuse('FILE_UNREADABLE', `The JSON cannot be read: ${(error as Error).message}. Check that the file is whole.`);
   }
-  const lists = Array.isArray(value) ? [{ rows: value, names: null }] : listsIn(value, MAX_WRAPPERS);
-  if (lists.length === 0) refuse('FORMAT_UNKNOWN', `The JSON is not a list. ${EXPECTED}`);
-  if (lists.length > 1)
-    refuse('FORMAT_UNKNOWN', `The JSON holds ${lists.length} lists. Import one series per file. ${EXPECTED}`);
-  return tableOf(lists[0]);
+  if (Array.isArray(value) && value.length === 0) refuse('NO_ROWS', 'The file holds no bars.');
+  const lists = barListsIn(value);
+  if (lists.length === 0) {
+    const what = Array.isArray(value) ? 'The first element of the JSON is not a bar.' : 'The JSON is not a list.';
+    refuse('FORMAT_UNKNOWN', `${what} ${EXPECTED}`);
+  }
+  if (lists.length === 1) return tableOf(lists[0]);
+  return tableOf(joinedLists(lists));
 }
 
 /** The values of JSON Lines; null if a line is not JSON. */
@@ -45,45 +44,45 @@ function parseLines(text: string): unknown[] | null {
   }
 }
 
-/** The lists of bars inside an object, by the shape of their first element. */
-function listsIn(value: unknown, depth: number): BarList[] {
-  if (typeof value !== 'object' || value === null || depth === 0) return [];
-  const { columns } = value as { columns?: unknown };
-  return Object.values(value).flatMap((member: unknown) => {
-    if (!Array.isArray(member)) return listsIn(member, depth - 1);
-    const [first] = member as unknown[];
-    if (typeof first !== 'object' || first === null) return [];
-    // pandas, orient="split": {"columns": ["time", "open", …], "data": [[…], …]}.
-    const isNamed = Array.isArray(first) && isNames(columns) && columns.length === first.length;
-    return [{ rows: member as unknown[], names: isNamed ? columns : null }];
-  });
+/** The lists of several symbols as one, with a column of symbols in front. */
+function joinedLists(lists: readonly BarList[]): BarList {
+  const [{ names, width }] = lists;
+  const symbolOf = (list: BarList): string | null => list.symbol ?? list.key ?? null;
+  const isAlike = (list: BarList): boolean =>
+    symbolOf(list) !== null && list.names?.join('\n') === names?.join('\n') && list.width === width;
+  if (!lists.every(isAlike) || names === null)
+    refuse('FORMAT_UNKNOWN', `The JSON holds ${lists.length} lists. Import one series per file. ${EXPECTED}`);
+  const starts: number[] = [];
+  let rowCount = 0;
+  for (const list of lists) {
+    starts.push(rowCount);
+    rowCount += list.rowCount;
+  }
+  const rowAt = (row: number): readonly unknown[] | undefined => {
+    const at = starts.findLastIndex((start) => start <= row);
+    const cells = lists[at].rowAt(row - starts[at]);
+    return cells && [symbolOf(lists[at]), ...cells];
+  };
+  return { symbol: null, names: ['symbol', ...names], width: width + 1, rowCount, rowAt };
 }
 
-const isNames = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((name) => typeof name === 'string');
-
-function tableOf({ rows, names: namesBeside }: BarList): Table {
-  if (rows.length === 0) refuse('NO_ROWS', 'The file holds no bars.');
-  const [first] = rows;
-  const isObjects = typeof first === 'object' && first !== null && !Array.isArray(first);
-  const names = isObjects ? Object.keys(first) : namesBeside;
-  const width = names?.length ?? (Array.isArray(first) ? first.length : 0);
-  if (width < MIN_COLUMNS || width > MAX_COLUMNS || width * rows.length > MAX_CELLS)
+function tableOf({ names, width, rowCount, rowAt, symbol }: BarList): Table {
+  if (rowCount === 0) refuse('NO_ROWS', 'The file holds no bars.');
+  if (width < MIN_WIDTH || width > MAX_COLUMNS || width * rowCount > MAX_CELLS)
     refuse('FORMAT_UNKNOWN', `The first element of the JSON is not a bar. ${EXPECTED}`);
-  const cell = (row: unknown, at: number): unknown =>
-    isObjects ? (row as Record<string, unknown>)[names![at]] : (row as unknown[])[at];
-  const builders = Array.from({ length: width }, () => new CellsBuilder(rows.length));
-  rows.forEach((row, index) => {
-    if (typeof row !== 'object' || row === null || Array.isArray(row) === isObjects) {
-      const message = `Row ${index + 1} is not a bar like the first. ${EXPECTED}`;
-      throw new MarketDataError([{ code: 'ROW_LENGTH', row: index + 1, line: null, message }]);
+  const builders = Array.from({ length: width }, () => new CellsBuilder(rowCount));
+  for (let row = 0; row < rowCount; row++) {
+    const cells = rowAt(row);
+    if (cells === undefined) {
+      const message = `Row ${row + 1} is not a bar like the first. ${EXPECTED}`;
+      throw new MarketDataError([{ code: 'ROW_LENGTH', row: row + 1, line: null, message }]);
     }
-    builders.forEach((builder, at) => builder.push(cell(row, at)));
-  });
+    for (let at = 0; at < width; at++) builders[at].push(cells[at]);
+  }
   const columns = builders.map((builder) => builder.finish());
-  const table: Table = { format: 'json', names, rowCount: rows.length, columns, firstLine: null, notes: [] };
+  const table: Table = { format: 'json', names, rowCount, columns, firstLine: null, notes: [], symbol };
   const raw = (indexes: readonly number[]): RawCell[][] =>
-    indexes.map((at) => rows.map((row) => rawCell(cell(row, at))));
+    indexes.map((at) => Array.from({ length: rowCount }, (_, row) => rawCell(rowAt(row)?.[at])));
   // Without `raw`, nothing refers to the rows, and their memory is free while the bars are checked.
   return hasFormattedNumbers(table) ? { ...table, raw } : table;
 }

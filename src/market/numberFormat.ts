@@ -1,5 +1,5 @@
-// Formatted numbers: 1.234,56 and 1,234.56 and 12.3M as numbers, where the file itself shows which of its separators is
-// the decimal one. 1,234 alone does not: it is about one in some countries and a thousand in others.
+// Formatted numbers: 1.234,56 and 1,234.56, $395.35 and 12.3M as numbers, where the file itself shows which of its
+// separators is the decimal one. 1,234 alone does not: it is about one in some countries and a thousand in others.
 import { refuse } from './importError.ts';
 import { CellsBuilder, type Cells, type RawCell, type Table } from './table.ts';
 
@@ -23,11 +23,26 @@ const WITH_UNIT = /^(.*\d) ?([KMB])$/i;
 /** A comma with digits on both sides, or a unit, in what else could be a number. */
 const FORMATTED = /^[-+]?(?:[\d.]*\d,\d[\d.,]*|[\d.,]*\d ?[KMB])$/i;
 
+/** The sign of a currency, and spaces and apostrophes that separate thousands. */
+const SIGNS = /[$€£¥₹]|\d[\s'\u2019]\d{3}(?!\d)/;
+const CURRENCY = /^([-+]?)[$€£¥₹]\s?|\s?[$€£¥₹]$/g;
+const GROUP = /(\d)[\s'\u2019](?=\d{3}(?!\d))/g;
+
+const withoutSigns = (text: string): string => text.trim().replace(CURRENCY, '$1').replace(GROUP, '$1');
+
+/** The cells without such signs, if most of them have some; one alone among plain numbers is an error of typing. */
+function plainCells(cells: readonly RawCell[]): readonly RawCell[] {
+  const signed = cells.filter((cell) => typeof cell === 'string' && SIGNS.test(cell)).length;
+  if (2 * signed < cells.length) return cells;
+  return cells.map((cell) => (typeof cell === 'string' ? withoutSigns(cell) : cell));
+}
+
 /** Whether the cells are needed as they are written, because some are formatted numbers or all may be. */
 export const hasFormattedNumbers = (table: Table): boolean => table.columns.some(isFormatted) || isGerman(table);
 
-/** Whether a cell is a number with separators. */
-export const isFormattedNumber = (text: string): boolean => FORMATTED.test(text);
+/** Whether a cell is a number with separators, or with the sign of a currency. */
+export const isFormattedNumber = (text: string): boolean =>
+  FORMATTED.test(text) || (SIGNS.test(text) && /^[-+]?[\d.,]*\d ?[KMB]?$/i.test(withoutSigns(text)));
 
 /** Whether the first cell of a column that is not a plain number is a formatted one. */
 const isFormatted = ({ texts }: Cells): boolean => isFormattedNumber(texts?.find((text) => text !== undefined) ?? '');
@@ -38,9 +53,11 @@ const isGerman = ({ names }: Pick<Table, 'names'>): boolean =>
 
 /** The columns with their formatted numbers read; those that contradict themselves stay texts, to be refused by row. */
 export function readFormattedNumbers(table: Table, { prices, volumes, kept }: Columns): ReadNumbers {
-  const { columns, raw } = table;
+  const { columns } = table;
   const unread = { columns, notes: [] };
-  if (raw === undefined) return unread;
+  const { raw: written } = table;
+  if (written === undefined) return unread;
+  const raw = (indexes: readonly number[]): (readonly RawCell[])[] => written(indexes).map(plainCells);
   const others = columns.map((_, at) => at).filter((at) => ![...prices, ...kept].includes(at));
   const [priceCells, otherCells] = [raw(prices), raw(others)];
   const priceTexts = textsOf(priceCells.flat());

@@ -14,8 +14,14 @@ type PriceColumns = Pick<SnapshotColumns, 'open' | 'high' | 'low' | 'close'>;
 
 /** Reads the price columns. Invalid rows are refused; a high or low that rounding left inside the body is moved out. */
 export function readPrices(roles: ColumnRoles, refusals: RefusalList, notes: string[]): PriceColumns {
-  const scaled = ({ numbers }: Cells): Float64Array =>
-    roles.priceDivisor === 1 ? numbers.slice() : numbers.map((value) => value / roles.priceDivisor);
+  const taken = new Set<Float64Array>();
+  /** The numbers themselves, since a copy of a long file takes room; one column may be several prices. */
+  const scaled = ({ numbers }: Cells): Float64Array => {
+    if (roles.priceDivisor !== 1) return numbers.map((value) => value / roles.priceDivisor);
+    if (taken.has(numbers)) return numbers.slice();
+    taken.add(numbers);
+    return numbers;
+  };
   const columns = {
     open: scaled(roles.open),
     high: scaled(roles.high),
@@ -26,7 +32,11 @@ export function readPrices(roles: ColumnRoles, refusals: RefusalList, notes: str
   let rounded = 0;
   for (let row = 0; row < open.length; row++) {
     if (open[row] === 0 && high[row] === 0 && low[row] === 0 && close[row] === 0) {
-      refusals.add('VALUE_ZERO', row, 'all prices are 0; leave out bars that did not trade');
+      refusals.add(
+        'VALUE_ZERO',
+        row,
+        'all prices are 0; leave out bars that did not trade, for example with --drop-na',
+      );
       continue;
     }
     const before = refusals.total;
@@ -86,7 +96,8 @@ function checkNumber(name: string, cells: Cells, row: number, refusals: RefusalL
   if (value >= 0 && value < Infinity) return;
   const text = cells.texts?.[row];
   if (text !== undefined) refusals.add('VALUE_NOT_A_NUMBER', row, `${name} ${notANumber(text.slice(0, 60))}`, name);
-  else if (Number.isNaN(value)) refusals.add('VALUE_MISSING', row, `${name} is missing (empty or NaN)`, name);
+  else if (Number.isNaN(value))
+    refusals.add('VALUE_MISSING', row, `${name} is missing (empty or NaN); leave out such rows with --drop-na`, name);
   else if (value < 0) refusals.add('VALUE_NEGATIVE', row, `${name} ${value} is negative`, name);
   else refusals.add('VALUE_NOT_A_NUMBER', row, `${name} is infinite`, name);
 }

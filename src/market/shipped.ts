@@ -5,17 +5,19 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { ROOT } from '../config.ts';
 import { STORED_TIMEFRAMES } from '../engine/bars/bars.ts';
-import type { Instrument } from '../engine/bars/bars.ts';
+import type { Instrument, StoredTimeframe } from '../engine/bars/bars.ts';
 import type { Snapshot } from '../engine/bars/arrow.ts';
-import { readBars } from './barsTable.ts';
 import type { BarsTable } from './importReport.ts';
 import { nameParts } from './barsFile.ts';
 import { catalogOver, entryOf } from './catalog.ts';
 import type { Catalog, CatalogEntry, StoredCatalog } from './catalog.ts';
 import { InstrumentFields, makeInstrument } from './instrument.ts';
 import { refuse } from './importError.ts';
+import { listFolder, readInputFile } from './inputFiles.ts';
+import type { SkippedFile } from './inputFiles.ts';
+import { joinParts, readParts } from './joinedSeries.ts';
+import type { JoinedSeries, SeriesPart } from './joinedSeries.ts';
 import { makeSnapshot } from './snapshotFiles.ts';
-import { readSourceFile } from './sourceFile.ts';
 import { withUniverse } from './universe/offerUniverse.ts';
 import { listUniverse } from './universe/universe.ts';
 
@@ -54,15 +56,16 @@ export async function importShipped(
   const added: CatalogEntry[] = [];
   for (const source of await sourcesOf(folder)) {
     if (held.has(`${source.symbol} ${source.timeframe}`)) continue;
-    const bars = await readBarsOf(source);
-    added.push(await catalog.add(source.symbol, bars, instrumentOf(source, bars)));
+    for (const { symbol, bars } of await readBarsOf(source))
+      added.push(await catalog.add(symbol, bars, instrumentOf(symbol, source.fields, bars)));
   }
   return added;
 }
 
 /**
  * A catalog over a folder of files and no database: the shipped one with the synthetic universe, or a user's with files
- * named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow, .feather, .json). A file is read when it is first asked for.
+ * named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow, .feather, .json, .zip), of which those of one series are
+ * joined. A file is read when it is first asked for.
  * @throws MarketDataError FILE_UNREADABLE when there is no such folder
  */
 export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<Catalog> {
@@ -72,25 +75,31 @@ export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<
 
 async function openFolder(folder: string): Promise<Catalog> {
   const sources = await sourcesOf(folder);
-  const read = new Map<string, Promise<{ entry: CatalogEntry; snapshot: Snapshot }>>();
-  const load = (source: Source): Promise<{ entry: CatalogEntry; snapshot: Snapshot }> => {
-    const loading = read.get(source.path) ?? loadSource(source);
-    read.set(source.path, loading);
+  const read = new Map<Source, Promise<readonly LoadedSeries[]>>();
+  const load = (source: Source): Promise<readonly LoadedSeries[]> => {
+    const loading = read.get(source) ?? loadSource(source);
+    read.set(source, loading);
     return loading;
   };
-  const catalogOf = (wanted: readonly Source[]): Catalog =>
-    catalogOver(
-      async () => (await Promise.all(wanted.map(load))).map(({ entry }) => entry),
+  const catalogOf = (wanted: readonly Source[]): Catalog => {
+    const loadAll = async (): Promise<readonly LoadedSeries[]> => (await Promise.all(wanted.map(load))).flat();
+    return catalogOver(
+      async () => (await loadAll()).map(({ entry }) => entry),
       async (sha256s) => {
-        const loaded = await Promise.all(wanted.map(load));
+        const loaded = await loadAll();
         return sha256s.map((sha256) => {
           const found = loaded.find(({ entry }) => entry.sha256 === sha256);
           return found?.snapshot ?? refuse('FILE_UNREADABLE', `No file in ${folder} gives the snapshot ${sha256}.`);
         });
       },
     );
-  // A run names one symbol; reading the files of the others would take most of its time.
-  const ofSymbol = (symbol: string): Catalog => catalogOf(sources.filter((source) => source.symbol === symbol));
+  };
+  // A run names one symbol; reading the files of the others would take most of its time. Only a file whose name shows
+  // no series may hold any symbol.
+  const ofSymbol = (symbol: string): Catalog => {
+    const named = sources.filter((source) => source.symbol === symbol);
+    return catalogOf(named.length > 0 ? named : sources.filter(({ timeframe }) => timeframe === null));
+  };
   return {
     ...catalogOf(sources),
     find: (symbol, timeframe) => ofSymbol(symbol).find(symbol, timeframe),
@@ -99,68 +108,90 @@ async function openFolder(folder: string): Promise<Catalog> {
   };
 }
 
+interface LoadedSeries {
+  readonly entry: CatalogEntry;
+  readonly snapshot: Snapshot;
+}
+
+/** The files that hold the same series, by their names. */
 interface Source {
-  readonly path: string;
+  readonly paths: readonly string[];
   readonly symbol: string;
-  readonly timeframe: (typeof STORED_TIMEFRAMES)[number];
+  /** null: the names do not show it. */
+  readonly timeframe: StoredTimeframe | null;
   /** What series.json states of the series; nothing in a folder without that file. */
   readonly fields: InstrumentFields;
 }
 
-const instrumentOf = ({ symbol, fields }: Source, { report }: BarsTable): Instrument =>
+const instrumentOf = (symbol: string, fields: InstrumentFields, { report }: BarsTable): Instrument =>
   makeInstrument(symbol, fields, report.calendar);
 
+/** A series of a folder, by the name of its file. */
+interface NamedSeries {
+  readonly symbol: string;
+  /** null: the name does not show it. */
+  readonly timeframe: StoredTimeframe | null;
+}
+
 /** The series of a folder by the names of its files, none of which is read; with the shipped ones, the universe. */
-export async function listSeriesFiles(
-  folder: string = SHIPPED_FOLDER,
-): Promise<readonly Pick<CatalogEntry, 'symbol' | 'timeframe'>[]> {
+export async function listSeriesFiles(folder: string = SHIPPED_FOLDER): Promise<readonly NamedSeries[]> {
   const files = await sourcesOf(folder);
   return folder === SHIPPED_FOLDER ? [...files, ...listUniverse()] : files;
 }
+
+/** The files of a folder whose names are not those of bars; none of a folder that says itself what it has. */
+export async function listUnusedFiles(folder: string): Promise<readonly SkippedFile[]> {
+  const { files, skipped } = await listFolder(folder);
+  return files.some((path) => basename(path) === LIST) ? [] : skipped;
+}
+
+const LIST = 'series.json';
 
 async function sourcesOf(folder: string): Promise<Source[]> {
   const names = await readdir(folder).catch(() =>
     refuse('FILE_UNREADABLE', `There is no folder at ${folder}. Check the path.`),
   );
-  const sources = names.includes('series.json') ? await listedSources(folder) : namedSources(folder, names);
-  return sources.sort(
-    (a, b) =>
-      (a.symbol < b.symbol ? -1 : a.symbol > b.symbol ? 1 : 0) ||
-      STORED_TIMEFRAMES.indexOf(a.timeframe) - STORED_TIMEFRAMES.indexOf(b.timeframe),
-  );
+  const sources = names.includes(LIST) ? await listedSources(folder) : await namedSources(folder);
+  const rank = ({ timeframe }: Source): number => (timeframe === null ? -1 : STORED_TIMEFRAMES.indexOf(timeframe));
+  return sources.sort((a, b) => (a.symbol < b.symbol ? -1 : a.symbol > b.symbol ? 1 : 0) || rank(a) - rank(b));
 }
 
 async function listedSources(folder: string): Promise<Source[]> {
   return (await readShippedSeries(folder)).map(({ symbol, timeframe, file, instrument }) => ({
-    path: join(folder, file),
+    paths: [join(folder, file)],
     symbol,
     timeframe,
     fields: instrument,
   }));
 }
 
-/** If a series exists in two formats, the first by name is used. */
-function namedSources(folder: string, names: readonly string[]): Source[] {
-  const sources = new Map<string, Source>();
-  for (const name of names.toSorted()) {
-    const { symbol, timeframe } = nameParts(name);
-    if (!timeframe || !/\.(csv|csv\.gz|json|json\.gz|parquet|arrow|feather)$/i.test(name)) continue;
-    const key = `${symbol} ${timeframe}`;
-    if (!sources.has(key)) sources.set(key, { path: join(folder, name), symbol, timeframe, fields: {} });
-  }
-  return [...sources.values()];
+/** Every file of bars: those of one series, such as its days or months, are joined. */
+async function namedSources(folder: string): Promise<Source[]> {
+  const { files } = await listFolder(folder);
+  const groups = Map.groupBy(files, (path) => {
+    const { symbol, timeframe } = nameParts(path);
+    return `${symbol} ${timeframe ?? ''}`;
+  });
+  return [...groups.values()].map((paths) => {
+    const { symbol, timeframe = null } = nameParts(paths[0]);
+    return { paths, symbol, timeframe, fields: {} };
+  });
 }
 
-const readBarsOf = async ({ path, timeframe }: Source): Promise<BarsTable> => ({
-  ...readBars(await readSourceFile(path), { timeframe }),
-  sourceFile: basename(path),
-});
+async function readBarsOf({ paths, timeframe }: Source): Promise<readonly JoinedSeries[]> {
+  const parts: SeriesPart[] = [];
+  for (const path of paths)
+    for (const file of await readInputFile(path))
+      for (const part of await readParts(file, timeframe === null ? {} : { timeframe }, undefined, true))
+        parts.push(part);
+  return joinParts(parts);
+}
 
-async function loadSource(source: Source): Promise<{ entry: CatalogEntry; snapshot: Snapshot }> {
-  const { symbol } = source;
-  const bars = await readBarsOf(source);
-  const { columns, report } = bars;
-  const instrument = instrumentOf(source, bars);
-  const snapshot = makeSnapshot(columns, { symbol, timeframe: report.timeframe, instrument });
-  return { entry: entryOf(symbol, report, snapshot.meta.sha256, instrument), snapshot };
+async function loadSource(source: Source): Promise<readonly LoadedSeries[]> {
+  return (await readBarsOf(source)).map(({ symbol, bars }) => {
+    const { columns, report } = bars;
+    const instrument = instrumentOf(symbol, source.fields, bars);
+    const snapshot = makeSnapshot(columns, { symbol, timeframe: report.timeframe, instrument });
+    return { entry: entryOf(symbol, report, snapshot.meta.sha256, instrument), snapshot };
+  });
 }

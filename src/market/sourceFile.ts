@@ -1,19 +1,25 @@
 // Source files: bytes of any supported format, recognized by their first bytes, into a Table.
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { readArrow } from './arrowFile.ts';
 import { readCsv } from './csv.ts';
 import { readJson } from './json.ts';
 import { readParquet } from './parquet.ts';
 import type { Table } from './table.ts';
 import { MarketDataError, refuse } from './importError.ts';
+import { isZip, zipEntries } from './zip.ts';
 
 /** V8 cannot hold a string above 2^29 characters; a CSV of that size has about 8 million bars. */
-const MAX_BYTES = 2 ** 29 - 1024;
+export const MAX_BYTES = 2 ** 29 - 1024;
 
 /** @throws MarketDataError when the file cannot be read, or not as a table */
 export async function readSourceFile(path: string): Promise<Table> {
+  return readSource(await readFileBytes(path));
+}
+
+/** @throws MarketDataError FILE_UNREADABLE, FILE_TOO_LARGE */
+export async function readFileBytes(path: string): Promise<Uint8Array> {
   const found = await stat(path).catch(() => null);
   if (!found) refuse('FILE_UNREADABLE', `There is no file at ${path}. Check the path.`);
   if (!found.isFile()) refuse('FILE_UNREADABLE', `${path} is not a file. Name one file of bars.`);
@@ -22,39 +28,61 @@ export async function readSourceFile(path: string): Promise<Table> {
       'FILE_TOO_LARGE',
       `${path} has ${found.size} bytes; at most ${MAX_BYTES} are read. Split it and import the parts with --append.`,
     );
-  const bytes = await readFile(path).catch((error: Error) =>
-    refuse('FILE_UNREADABLE', `${path} cannot be read: ${error.message}.`),
-  );
-  return readSource(bytes);
+  return readFile(path).catch((error: Error) => refuse('FILE_UNREADABLE', `${path} cannot be read: ${error.message}.`));
 }
 
 /** Reads a file by its first bytes, not its name: `.csv` files that are gzip, and the reverse, are common. */
 export async function readSource(bytes: Uint8Array): Promise<Table> {
-  const plain = begins(bytes, [0x1f, 0x8b]) ? unzip(bytes) : bytes;
+  const plain = unpacked(bytes);
   if (plain.length === 0) refuse('NO_ROWS', 'The file is empty.');
   const text = String.fromCharCode(...plain.subarray(0, 6));
   if (text.startsWith('PAR1')) return guarded('Parquet', () => readParquet(plain));
   if (text === 'ARROW1' || begins(plain, [0xff, 0xff, 0xff, 0xff])) return guarded('Arrow', () => readArrow(plain));
   if (text.startsWith('FEA1'))
     refuse('FORMAT_UNKNOWN', 'Feather version 1 is not supported. Write the file again with version=2.');
-  if (text.startsWith('PK\x03\x04')) refuseZip(plain);
-  const decoded = decodeText(plain);
-  if (/^\s*[[{]/.test(decoded)) return readJson(decoded);
-  return readCsv(decoded);
+  if (isZip(plain)) return readZip(plain);
+  for (const [magic, name] of UNREAD_PACKERS)
+    if (begins(plain, magic))
+      refuse('FORMAT_UNKNOWN', `The file is packed by ${name}. Unpack it, or pack it with gzip.`);
+  const utf8 = inUtf8(plain);
+  return /^\s*[[{]/.test(headOf(utf8)) ? readJson(decoded(utf8)) : readCsv(utf8);
+}
+
+const UNREAD_PACKERS: readonly (readonly [readonly number[], string])[] = [
+  [[0x42, 0x5a, 0x68], 'bzip2'],
+  [[0xfd, 0x37, 0x7a, 0x58], 'xz'],
+  [[0x37, 0x7a, 0xbc, 0xaf], '7-Zip'],
+];
+
+/** The bytes inside of gzip and Zstandard. */
+function unpacked(bytes: Uint8Array): Uint8Array {
+  if (begins(bytes, [0x1f, 0x8b])) return unpack('gzip', () => gunzipSync(bytes, { maxOutputLength: MAX_BYTES }));
+  if (begins(bytes, [0x28, 0xb5, 0x2f, 0xfd]))
+    return unpack('Zstandard', () => zstdDecompressSync(bytes, { maxOutputLength: MAX_BYTES }));
+  return bytes;
 }
 
 const begins = (bytes: Uint8Array, magic: readonly number[]): boolean => magic.every((byte, at) => bytes[at] === byte);
 
-/** Excel workbooks are zip archives, but what is inside of them is not CSV. */
-function refuseZip(bytes: Uint8Array): never {
-  if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('xl/workbook.'))
+/** The one file in a zip archive. An Excel workbook is such an archive, but what is inside of it is not CSV. */
+async function readZip(bytes: Uint8Array): Promise<Table> {
+  if (isWorkbook(bytes))
     refuse('FORMAT_UNKNOWN', 'The file is an Excel workbook. Save its sheet as CSV and import that.');
-  refuse('FORMAT_UNKNOWN', 'The file is a zip archive. Unzip it and import the CSV inside.');
+  const entries = zipEntries(bytes, MAX_BYTES);
+  if (entries.length === 1) return readSource(entries[0].read());
+  refuse(
+    'FORMAT_UNKNOWN',
+    `The zip archive has ${entries.length} files, and one is read here. Import the archive with data import, or ` +
+      'unzip it and name one of the files.',
+  );
 }
 
-function unzip(bytes: Uint8Array): Uint8Array {
+export const isWorkbook = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('xl/workbook.');
+
+function unpack(format: string, unpacking: () => Uint8Array): Uint8Array {
   try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
+    return unpacking();
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     if (isTooLarge)
@@ -62,7 +90,10 @@ function unzip(bytes: Uint8Array): Uint8Array {
         'FILE_TOO_LARGE',
         `The file unpacks to more than ${MAX_BYTES} bytes. Split it and import the parts with --append.`,
       );
-    refuse('FILE_UNREADABLE', `The gzip file is damaged: ${(error as Error).message}. Download or compress it again.`);
+    refuse(
+      'FILE_UNREADABLE',
+      `The ${format} file is damaged: ${(error as Error).message}. Download or compress it again.`,
+    );
   }
 }
 
@@ -80,13 +111,21 @@ async function guarded(format: string, read: () => Table | Promise<Table>): Prom
 }
 
 /**
- * Decodes UTF-8, or UTF-16 with a byte order mark (Excel), which is dropped; what is neither is in the encoding of
+ * Text as UTF-8 without a byte order mark. With one it may be UTF-16 (Excel); what is neither is in the encoding of
  * Western European Windows, in which German programs write "Eröffnung".
  */
-function decodeText(bytes: Uint8Array): string {
-  const encoding = begins(bytes, [0xff, 0xfe]) ? 'utf-16le' : begins(bytes, [0xfe, 0xff]) ? 'utf-16be' : 'utf-8';
-  const text = new TextDecoder(encoding !== 'utf-8' || isUtf8(bytes) ? encoding : 'windows-1252').decode(bytes);
-  if (text.includes('\0'))
+function inUtf8(bytes: Uint8Array): Uint8Array {
+  const utf16 = begins(bytes, [0xff, 0xfe]) ? 'utf-16le' : begins(bytes, [0xfe, 0xff]) ? 'utf-16be' : null;
+  const isWhole = utf16 === null && isUtf8(bytes);
+  const text = isWhole
+    ? begins(bytes, [0xef, 0xbb, 0xbf])
+      ? bytes.subarray(3)
+      : bytes
+    : Buffer.from(new TextDecoder(utf16 ?? 'windows-1252').decode(bytes));
+  if (text.includes(0))
     refuse('FORMAT_UNKNOWN', 'The file holds binary data that is not Parquet, Arrow or gzip. Export it as CSV.');
   return text;
 }
+
+const decoded = (utf8: Uint8Array): string => Buffer.from(utf8.buffer, utf8.byteOffset, utf8.length).toString('utf8');
+const headOf = (utf8: Uint8Array): string => decoded(utf8.subarray(0, 1000));

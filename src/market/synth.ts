@@ -107,6 +107,7 @@ export function synthesizeBars(options: SynthOptions): BarsTable {
   const report: BarsTable['report'] = {
     ...summarizeSeries(columns, '1m'),
     isTimeframeInferred: false,
+    isCloseOnly: false,
     format: 'arrow',
     time: { column: 'time', unit: 'ms', zone: 'UTC', is: 'open' },
     series: [],

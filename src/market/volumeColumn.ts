@@ -7,10 +7,10 @@ export interface VolumeCandidate {
   readonly index: number;
   readonly name: string;
   /**
-   * exact: "volume" and its synonyms; named: "Volume BTC"; ticks: a count of price changes, which forex brokers give in
-   * its place.
+   * chosen: named by the owner of the file; exact: "volume" and its synonyms; named: "Volume BTC"; ticks: a count of
+   * price changes, which forex brokers give in its place.
    */
-  readonly kind: 'exact' | 'named' | 'ticks';
+  readonly kind: 'chosen' | 'exact' | 'named' | 'ticks';
   readonly cells: Cells;
 }
 interface VolumeChoice {
@@ -31,6 +31,8 @@ interface Prices {
 export function chooseVolume(candidates: readonly VolumeCandidate[], prices: Prices): VolumeChoice {
   if (candidates.length === 0)
     return { index: null, notes: ['The file has no volume column: volume is 0 in every bar.'] };
+  const [first] = candidates;
+  if (first.kind === 'chosen') return { index: first.index, notes: [] };
   const traded = candidates.filter(({ cells }) => cells.numbers.some((value) => value > 0));
   if (traded.length === 0) {
     const [{ name, index }] = candidates;

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { tableFromArrays, tableToIPC } from 'apache-arrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
@@ -9,9 +9,10 @@ import type { Bars } from '../../src/engine/bars/bars.ts';
 import { openSnapshot } from '../../src/engine/bars/arrow.ts';
 import { parseBarsArgument, readBarsFile, readBarsFileWithReport } from '../../src/market/barsFile.ts';
 import { readBars } from '../../src/market/barsTable.ts';
-import type { ReadOptions } from '../../src/market/barsTable.ts';
+import type { ReadOptions } from '../../src/market/readOptions.ts';
 import type { BarsTable } from '../../src/market/importReport.ts';
 import { readSource } from '../../src/market/sourceFile.ts';
+import { zipOf } from '../support/imports/textShapes.ts';
 
 const HOUR = 3_600_000;
 const T0 = Date.UTC(2024, 0, 1);
@@ -288,6 +289,18 @@ describe('every format', () => {
         index: [0, 1, 2, 3],
         data: rows.map((row) => row.toReversed()),
       }),
+      'X.csv.zst': zstdCompressSync(text),
+      'X.zip': zipOf({ 'X-1h.csv': text }),
+      'columns.json': JSON.stringify(
+        Object.fromEntries(
+          keys.slice(1).map((key, at) => [key, Object.fromEntries(rows.map((row) => [row[0], row[at + 1]]))]),
+        ),
+      ),
+      'index.json': JSON.stringify(
+        Object.fromEntries(objects.map(({ time, ...bar }) => [new Date(time).toISOString(), bar])),
+      ),
+      'table.json': JSON.stringify({ schema: { fields: keys.map((name) => ({ name })) }, data: objects }),
+      'lists.json': JSON.stringify(Object.fromEntries(keys.map((key, at) => [key, rows.map((row) => row[at])]))),
       'X.arrow': tableToIPC(table, 'file'),
       'X.arrows': tableToIPC(table, 'stream'),
     };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { readBarsFile } from '../../src/market/barsFile.ts';
 import { readBars } from '../../src/market/barsTable.ts';
-import type { ReadOptions } from '../../src/market/barsTable.ts';
+import type { ReadOptions } from '../../src/market/readOptions.ts';
 import type { BarsTable } from '../../src/market/importReport.ts';
 import { makeInstrument, parseInstrumentFields } from '../../src/market/instrument.ts';
 import { MAX_REFUSALS, MarketDataError } from '../../src/market/importError.ts';
@@ -165,7 +165,7 @@ describe('an import that refuses rows', () => {
     ];
     expect((await refusalsOf(swapped.join('\n'))).message.split('\n')).toEqual([
       'Row 1 (line 2): high 9 is below low 12. The same fault is in 5 of 6 rows. Are the names of the columns high ' +
-        'and low swapped?',
+        'and low swapped? Name the right ones with --columns high=…,low=….',
       'Row 5 (line 6): close -1 is negative',
     ]);
   });
@@ -196,7 +196,7 @@ describe('an import that refuses a file', () => {
     ['with two closes', `${HEADER},Close\n0,1,1,1,1,1,1`, 'COLUMN_DUPLICATE', '"close" and "Close" both read as close'],
     ['of prose', 'Dear reader,\nthis is a letter.', 'FORMAT_UNKNOWN', 'not a table of bars'],
     ['of binary data', Buffer.from([0, 1, 2, 3, 0, 5]), 'FORMAT_UNKNOWN', 'binary data'],
-    ['of a zip archive', Buffer.from('PK\x03\x04rest'), 'FORMAT_UNKNOWN', 'Unzip it'],
+    ['of a zip archive', Buffer.from('PK\x03\x04rest'), 'FILE_UNREADABLE', 'unzip it'],
     ['of an Excel workbook', Buffer.from('PK\x03\x04 … xl/workbook.xml'), 'FORMAT_UNKNOWN', 'Save its sheet as CSV'],
     ['of Feather version 1', Buffer.from('FEA1rest'), 'FORMAT_UNKNOWN', 'version=2'],
     ['of half a gzip file', gzipSync('x'.repeat(1000)).subarray(0, 20), 'FILE_UNREADABLE', 'gzip file is damaged'],

@@ -222,6 +222,7 @@ const SAMPLES: readonly Sample[] = [
     ],
     timeframe: '1d',
     series: ['Adj Close'],
+    notes: ['"Adj Close" differs from the close by up to 0.60 %'],
   },
   {
     vendor: "Stooq's bulk files",
@@ -260,11 +261,12 @@ const SAMPLES: readonly Sample[] = [
       '"status":"OK","request_id":"6a7e466379af0a71039d60cc78e72282","count":2}',
     ],
     rows: [
-      ['2020-01-02T05:00', 74.06, 75.15, 73.7975, 75.0875, 135_647_456],
-      ['2020-01-03T05:00', 74.2875, 75.145, 74.125, 74.3575, 146_535_512],
+      ['2020-01-02', 74.06, 75.15, 73.7975, 75.0875, 135_647_456],
+      ['2020-01-03', 74.2875, 75.145, 74.125, 74.3575, 146_535_512],
     ],
     timeframe: '1d',
     series: ['vw', 'n'],
+    notes: ['begins with its session, at 05:00 UTC'],
   },
   {
     vendor: 'TradingView days at the open of the session, which summer time moves',

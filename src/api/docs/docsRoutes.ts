@@ -30,6 +30,7 @@ export const PAGES: readonly Page[] = [
   { file: 'robustness.md', title: 'Robustness', about: 'How much of a result is the data, the costs and luck.' },
   { file: 'mcp.md', title: 'Agents over MCP', about: 'How an agent connects, and its tools.' },
   { file: 'market-data.md', title: 'Market data', about: 'Importing bars: what is inferred, refused and reported.' },
+  { file: 'imports.md', title: 'Import table', about: 'Every shape of file that is read or refused, made by a test.' },
   { file: 'problems.md', title: 'Problems', about: 'Every error of the API and what to do.' },
   { file: 'operations.md', title: 'Operations', about: 'One machine or many, health, metrics, backup, limits.' },
   { file: 'architecture.md', title: 'Architecture', about: 'One backtest through the code, file by file.' },

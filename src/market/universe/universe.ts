@@ -51,6 +51,7 @@ export function universeBars(symbol: string): BarsTable {
   const report: BarsTable['report'] = {
     ...summarizeSeries(columns, TIMEFRAME),
     isTimeframeInferred: false,
+    isCloseOnly: false,
     format: 'arrow',
     time: { column: 'time', unit: 'ms', zone: 'UTC', is: 'open' },
     series: [],

@@ -1,0 +1,151 @@
+// JSON shapes: the ways in which libraries and exchanges put bars into objects, each as lists of bars.
+import { NAMES, normalizeName } from './columnNames.ts';
+
+/** A list of bars: its cells by row and column, with the names of the columns where the file has them. */
+export interface BarList {
+  /** Whose bars they are, if the file says so beside the list. */
+  readonly symbol: string | null;
+  /** The name of the member that the list is, which may be a symbol. */
+  readonly key?: string;
+  readonly names: readonly string[] | null;
+  readonly width: number;
+  readonly rowCount: number;
+  /** undefined in a row that is not a bar like the first. */
+  readonly rowAt: (row: number) => readonly unknown[] | undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Wrappers of Kraken, Polygon and Alpaca: {"bars": {"AAPL": [{…}, …]}}. */
+const MAX_WRAPPERS = 3;
+const PRICES: ReadonlySet<string> = new Set([...NAMES.open, ...NAMES.high, ...NAMES.low, ...NAMES.close]);
+
+/** The lists of bars in a value; empty: it has none. */
+export function barListsIn(value: unknown, symbol: string | null = null, depth: number = MAX_WRAPPERS): BarList[] {
+  if (Array.isArray(value)) return isBars(value) ? [listOfRows(value, symbol)] : [];
+  if (!isMembers(value)) return [];
+  const named = symbolIn(value) ?? symbol;
+  for (const shape of SHAPES) {
+    const lists = shape(value, named);
+    if (lists !== null) return lists;
+  }
+  if (depth === 0) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    barListsIn(member, named, depth - 1).map((list) => ({ key, ...list })),
+  );
+}
+
+/** {"symbol": "AAPL"}, {"ticker": "AAPL"} and {"meta": {"symbol": "AAPL"}}. */
+function symbolIn({ symbol, ticker, meta }: Members): string | null {
+  const found = [symbol, ticker, isMembers(meta) ? meta.symbol : null].find((each) => typeof each === 'string');
+  return typeof found === 'string' ? found : null;
+}
+
+/** In this order: a member that one shape explains is not looked at by the next. */
+const SHAPES: readonly ((value: Members, symbol: string | null) => BarList[] | null)[] = [
+  yahooChart,
+  pandasTable,
+  pandasSplit,
+  columnsOfValues,
+  pandasColumns,
+  pandasIndex,
+];
+
+/** {"chart": {"result": [{"meta": {"symbol": …}, "timestamp": […], "indicators": {"quote": [{"open": […], …}]}}]}} */
+function yahooChart({ chart }: Members): BarList[] | null {
+  if (!isMembers(chart) || !Array.isArray(chart.result)) return null;
+  return chart.result.filter(isMembers).flatMap(({ meta, timestamp, indicators }) => {
+    if (!isMembers(indicators) || !Array.isArray(timestamp)) return [];
+    const blocks = Object.values(indicators).flatMap((block: unknown) =>
+      Array.isArray(block) ? block.slice(0, 1) : [],
+    );
+    const columns = { timestamp, ...Object.assign({}, ...blocks.filter(isMembers)) } as Record<string, unknown>;
+    return [listOfColumns(columns, isMembers(meta) ? symbolIn(meta) : null)];
+  });
+}
+
+/** pandas, orient="table": {"schema": {"fields": [{"name": …}, …]}, "data": [{…}, …]}. */
+function pandasTable({ schema, data }: Members, symbol: string | null): BarList[] | null {
+  return isMembers(schema) && Array.isArray(schema.fields) && Array.isArray(data) ? [listOfRows(data, symbol)] : null;
+}
+
+/** pandas, orient="split": {"columns": ["time", "open", …], "index": […], "data": [[…], …]}. */
+function pandasSplit({ columns, index, data }: Members, symbol: string | null): BarList[] | null {
+  const first: unknown = Array.isArray(data) ? data[0] : undefined;
+  if (!isNames(columns) || !Array.isArray(data) || !Array.isArray(first) || first.length !== columns.length)
+    return null;
+  if (!Array.isArray(index) || index.length !== data.length) return [{ ...listOfRows(data, symbol), names: columns }];
+  const rowAt = (row: number): readonly unknown[] | undefined =>
+    Array.isArray(data[row]) ? [index[row], ...(data[row] as unknown[])] : undefined;
+  return [{ symbol, names: ['index', ...columns], width: columns.length + 1, rowCount: data.length, rowAt }];
+}
+
+/** Finnhub's {"t": […], "o": […], …} and to_dict("list") of pandas. */
+function columnsOfValues(value: Members, symbol: string | null): BarList[] | null {
+  const columns = Object.entries(value).filter(([, cells]) => Array.isArray(cells) && cells.every(isScalar));
+  const [longest = 0] = columns.map(([, cells]) => (cells as unknown[]).length).toSorted((a, b) => b - a);
+  const whole = columns.filter(([, cells]) => (cells as unknown[]).length === longest);
+  return longest > 0 && whole.some(([name]) => isPrice(name))
+    ? [listOfColumns(Object.fromEntries(whole), symbol)]
+    : null;
+}
+
+/** to_json() of pandas: {"open": {"1577923200000": 100, …}, "close": {…}}. */
+function pandasColumns(value: Members, symbol: string | null): BarList[] | null {
+  const columns = Object.entries(value);
+  const areColumns = columns.every(([, cells]) => isMembers(cells) && Object.values(cells).every(isScalar));
+  if (!areColumns || !columns.some(([name]) => isPrice(name))) return null;
+  const keys = Object.keys(columns[0][1] as Members);
+  const names = ['index', ...columns.map(([name]) => name)];
+  const rowAt = (row: number): readonly unknown[] => [
+    keys[row],
+    ...columns.map(([, cells]) => (cells as Members)[keys[row]]),
+  ];
+  return [{ symbol, names, width: names.length, rowCount: keys.length, rowAt }];
+}
+
+/** pandas, orient="index", and Alpha Vantage: {"2024-01-02": {"open": 100, …}, …}. */
+function pandasIndex(value: Members, symbol: string | null): BarList[] | null {
+  const keys = Object.keys(value);
+  const first = value[keys[0]];
+  const isRow = (row: unknown): row is Members => isMembers(row) && Object.values(row).every(isScalar);
+  if (!isRow(first) || !Object.keys(first).some(isPrice)) return null;
+  const names = Object.keys(first);
+  const rowAt = (row: number): readonly unknown[] | undefined => {
+    const bar = value[keys[row]];
+    return isRow(bar) ? [keys[row], ...names.map((name) => bar[name])] : undefined;
+  };
+  return [{ symbol, names: ['index', ...names], width: names.length + 1, rowCount: keys.length, rowAt }];
+}
+
+/** [[time, open, …], …] or [{"time": …, …}, …]. */
+function listOfRows(rows: readonly unknown[], symbol: string | null): BarList {
+  const [first] = rows;
+  if (isMembers(first)) {
+    const names = Object.keys(first);
+    const rowAt = (row: number): readonly unknown[] | undefined => {
+      const bar = rows[row];
+      return isMembers(bar) ? names.map((name) => bar[name]) : undefined;
+    };
+    return { symbol, names, width: names.length, rowCount: rows.length, rowAt };
+  }
+  const rowAt = (row: number): readonly unknown[] | undefined =>
+    Array.isArray(rows[row]) ? (rows[row] as unknown[]) : undefined;
+  return { symbol, names: null, width: Array.isArray(first) ? first.length : 0, rowCount: rows.length, rowAt };
+}
+
+function listOfColumns(columns: Record<string, unknown>, symbol: string | null): BarList {
+  const names = Object.keys(columns).filter((name) => Array.isArray(columns[name]));
+  const cells = names.map((name) => columns[name] as readonly unknown[]);
+  const rowAt = (row: number): readonly unknown[] => cells.map((column) => column[row]);
+  return { symbol, names, width: names.length, rowCount: cells[0]?.length ?? 0, rowAt };
+}
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null;
+/** "('Close', 'AAPL')" is a name of pandas for a column under two headers. */
+const isPrice = (name: string): boolean => PRICES.has(normalizeName(name)) || /\b(?:open|close)\b/i.test(name);
+const isBars = (rows: readonly unknown[]): boolean => typeof rows[0] === 'object' && rows[0] !== null;
+const isNames = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string');

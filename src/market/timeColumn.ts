@@ -1,0 +1,94 @@
+// The time column: which of the columns that are named like a time is the one, or which two hold date and clock.
+import { indexesOfAny, NAMES } from './columnNames.ts';
+import { parseDateTime } from './dates.ts';
+import { refuse } from './importError.ts';
+import { bySize, toMs } from './numericTimes.ts';
+import type { ReadOptions } from './readOptions.ts';
+import type { Cells } from './table.ts';
+import { isTimeOfDay, joinDateAndTime, readsAsTime } from './times.ts';
+
+interface FoundTime {
+  readonly cells: Cells;
+  readonly name: string;
+  /** Whether it is the close of each bar, because the file has no open time or its owner says so. */
+  readonly isClose: boolean;
+  /** The columns that it is read from: one, or a date and a time of day. */
+  readonly indexes: readonly number[];
+  /** Every column that is named like a time. */
+  readonly candidates: readonly number[];
+}
+
+const HOUR_MS = 3_600_000;
+/** Zones are at most 14 hours from UTC, and a date may stand for any time of its day. */
+const SAME_TIME_MS = 38 * HOUR_MS;
+/** 1973 in seconds. Smaller numbers are counters. */
+const LEAST_UNIX = 1e8;
+
+/** @param chosen the columns that the owner of the file has named, one or a date and a time of day */
+export function findTime(
+  columns: readonly Cells[],
+  names: readonly string[],
+  plain: readonly string[],
+  { timeIs }: Pick<ReadOptions, 'timeIs'>,
+  chosen: readonly number[] | null,
+): FoundTime | null {
+  const openTimes = indexesOfAny(plain, NAMES.time);
+  const closeTimes = indexesOfAny(plain, NAMES.closeTime);
+  const candidates = [...openTimes, ...closeTimes];
+  const joined = (date: number, time: number): FoundTime => ({
+    cells: joinDateAndTime(columns[date], columns[time]),
+    name: `${names[date]} ${names[time]}`,
+    isClose: false,
+    indexes: [date, time],
+    candidates,
+  });
+  if (chosen !== null && chosen.length > 1) return joined(chosen[0], chosen[1]);
+  const isClose =
+    chosen === null
+      ? closeTimes.length > 0 && (timeIs === 'close' || openTimes.length === 0)
+      : closeTimes.includes(chosen[0]);
+  const times = chosen ?? (isClose ? closeTimes : openTimes);
+  const index = times.find((each) => readsAsTime(columns[each])) ?? times[0];
+  if (index === undefined) return null;
+  const split = isClose || chosen !== null ? null : findSplitTime(columns, plain);
+  if (split !== null) return joined(split.date, split.time);
+  if (chosen === null) refuseDisagreeing(index, times, columns, names);
+  return { cells: columns[index], name: names[index], isClose, indexes: [index], candidates };
+}
+
+/** Finds a date in one column and the time of day in another, as MetaTrader and Stooq write them. */
+function findSplitTime(columns: readonly Cells[], plain: readonly string[]): { date: number; time: number } | null {
+  const indexOf = (...aliases: string[]): number => plain.findIndex((name) => aliases.includes(name));
+  const date = indexOf('date', 'datum', 'tradedate');
+  const time = indexOf('time', 'uhrzeit', 'zeit', 'tradetime');
+  const isWhole = plain.some((name) => ['opentime', 'timestamp', 'datetime'].includes(name));
+  if (date < 0 || time < 0 || isWhole || !isTimeOfDay(columns[time])) return null;
+  return { date, time };
+}
+
+/** Refuses two time columns that are days apart: one of them is not the time of the bar. */
+function refuseDisagreeing(
+  index: number,
+  times: readonly number[],
+  columns: readonly Cells[],
+  names: readonly string[],
+): void {
+  const first = firstInstant(columns[index]);
+  for (const other of times) {
+    const second = firstInstant(columns[other]);
+    if (first === null || second === null || Math.abs(first - second) <= SAME_TIME_MS) continue;
+    refuse(
+      'COLUMN_DUPLICATE',
+      `Columns "${names[index]}" and "${names[other]}" both read as time, and their first rows are days apart. Name ` +
+        `the right one: --columns "time=${names[index]}" or --columns "time=${names[other]}".`,
+    );
+  }
+}
+
+/** About when the first row is; null for counters and for what is not a time. */
+function firstInstant({ numbers, texts, unit }: Cells): number | null {
+  const text = texts?.[0] ?? String(numbers[0]);
+  const read = parseDateTime(text);
+  if (read !== null) return read.ms;
+  return numbers[0] >= LEAST_UNIX ? toMs(numbers[0], unit ?? bySize(numbers[0])) : null;
+}

@@ -1,0 +1,86 @@
+// The timeframe of a file, given or inferred from the steps between its times, and the open of each bar.
+import { DAY_MS, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import type { StoredTimeframe } from '../engine/bars/bars.ts';
+import { durationText, isoInstant } from './formatting.ts';
+import { refuse } from './importError.ts';
+import type { ReadOptions } from './readOptions.ts';
+import { daysOfClocks, daysOfSessions } from './sessions.ts';
+import { areDistinct, commonestStep, firstRows, isSorted } from './steps.ts';
+import type { TimeReading } from './times.ts';
+
+interface TimedBars {
+  readonly timeframe: StoredTimeframe;
+  /** The open of each bar, ms UTC. */
+  readonly time: Float64Array;
+}
+
+/** The opens of bars; daily bars are put on their calendar day if their times show which one it is. */
+export function openTimes(
+  { times, clocks }: Pick<TimeReading, 'times' | 'clocks'>,
+  timeIs: 'open' | 'close',
+  options: Pick<ReadOptions, 'timeframe' | 'timeframeHint'>,
+  notes: string[],
+): TimedBars {
+  const localDays = clocks && daysOfClocks(timeIs === 'close' ? clocks.map(wholeSecond) : clocks, timeIs);
+  if (localDays && areDistinct(localDays)) {
+    const timeframe = options.timeframe ?? inferTimeframe(localDays, options.timeframeHint);
+    if (timeframe === '1d') {
+      notes.push('The times are those of a place, not UTC: each bar is put on its calendar day there, at 00:00 UTC.');
+      return { timeframe, time: localDays };
+    }
+  }
+  const timeframe = options.timeframe ?? inferTimeframe(times, options.timeframeHint);
+  const step = commonestStep(times);
+  if (step !== null && step > TIMEFRAME_MS[timeframe])
+    notes.push(`Most bars are ${durationText(step)} apart, not ${timeframe}. Is the timeframe right?`);
+  const whole = timeIs === 'close' ? times.map(wholeSecond) : times;
+  const sessions = TIMEFRAME_MS[timeframe] === DAY_MS ? daysOfSessions(whole, timeIs) : null;
+  if (sessions) {
+    notes.push(sessions.note);
+    return { timeframe, time: sessions.days };
+  }
+  return { timeframe, time: timeIs === 'close' ? whole.map((close) => close - TIMEFRAME_MS[timeframe]) : times };
+}
+
+/** Moves the last millisecond of a second to the next: Binance writes the close of a bar as 12:59:59.999. */
+const wholeSecond = (time: number): number => (time % 1000 === 999 ? time + 1 : time);
+
+function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined): StoredTimeframe {
+  const known = STORED_TIMEFRAMES.join(', ');
+  const step = commonestStep(times);
+  if (step === null)
+    return (
+      hint ??
+      refuse(
+        'TIMEFRAME_UNKNOWN',
+        'A single bar does not show its timeframe. Name it: --timeframe of an import, or --bars ' +
+          `SYMBOL:TIMEFRAME=FILE (${known}).`,
+      )
+    );
+  const found = STORED_TIMEFRAMES.find((timeframe) => TIMEFRAME_MS[timeframe] === step);
+  // In a shuffled file the steps say nothing about the timeframe.
+  if (found === undefined && !isSorted(times, 1) && !isSorted(times, -1)) {
+    const firsts = firstRows(times);
+    const again = times.findIndex((time, row) => firsts.get(time) !== row);
+    if (again !== -1)
+      refuse(
+        'TIME_DUPLICATE',
+        `The time ${isoInstant(times[again])} appears twice, in rows ${firsts.get(times[again])! + 1} and ` +
+          `${again + 1}. ` +
+          'Leave out one of the rows with --dedupe first or --dedupe last, and put the rows in the order of their ' +
+          'times with --sort.',
+      );
+    refuse(
+      'TIME_UNSORTED',
+      'The rows are not in the order of their times. Sort them by time, oldest first, or give --sort.',
+    );
+  }
+  return (
+    found ??
+    refuse(
+      'TIMEFRAME_UNKNOWN',
+      `Most bars are ${durationText(step)} apart, which is not a stored timeframe (${known}). Export the data ` +
+        `at one of these.`,
+    )
+  );
+}
