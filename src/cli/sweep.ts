@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
+  configOn,
   createPool,
   DEFAULT_METHOD,
   DRAWING_METHOD,
@@ -12,6 +13,7 @@ import {
   EXHAUSTIVE_METHODS,
   FLAT_KEYS,
   isFraction,
+  isPortfolio,
   marketsOf,
   methodOf,
   planSweep,
@@ -30,16 +32,16 @@ import {
 import { issuesOfZod } from '../api/http/envelopeIssues.ts';
 import { MAX_THREADS } from '../config.ts';
 import { counted } from '../market/formatting.ts';
-import { oneOf, wholeNumber } from './arguments.ts';
+import { oneOf, symbolList, wholeNumber } from './arguments.ts';
 import { CommandError, percent, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
-import { readCheckedStrategy, readConfigFile } from './runInputs.ts';
-import { openMarket, withMarketOptions, type MarketOptions } from './runMarkets.ts';
+import { readCheckedStrategy, readConfigFile, type InstrumentOptions } from './runInputs.ts';
+import { openRun, withMarketOptions, type MarketOptions } from './runMarkets.ts';
 import { readJsonObject, withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 import { runShards, type SweepInputs } from './sweepShards.ts';
 
-interface Options extends StrategyOptions, MarketOptions {
+interface Options extends StrategyOptions, InstrumentOptions, MarketOptions {
   readonly config?: string;
   readonly space: string;
   readonly method?: string;
@@ -57,6 +59,8 @@ export function register(program: Command): void {
     .description('run many variants of a strategy file on bars')
     .requiredOption('--space <file>', 'the space, or a whole request, in JSON (docs/sweeps.md)')
     .option('--config <file>', 'the config of the backtests (docs/config.md); default: that of the space file')
+    .option('--symbols <list>', 'trade these from one account, such as AAPL,MSFT, in place of the config', symbolList)
+    .option('--slots <count>', 'the most positions of a portfolio, in place of the config', wholeNumber(1, 100_000))
     .option(
       '--method <name>',
       `one of ${SWEEP_METHODS.join(', ')}; default: that of the space file, else ${DEFAULT_METHOD}`,
@@ -121,7 +125,7 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
   if (!('space' in content)) refuseOtherFile(options.space, content);
   if (options.config === undefined && !('config' in content))
     throw new UsageError(`--config <file> is required, because ${options.space} has no "config".`);
-  const config = await readConfigFile(options.config ?? options.space);
+  const config = await readConfigFile(options.config ?? options.space, options);
   const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const body: Record<string, unknown> = 'space' in content ? { ...content } : { space: content };
   delete body.strategyVersionId;
@@ -189,17 +193,23 @@ function requireFittingOptions(
     );
 }
 
-/** What each symbol and timeframe of the space reads. */
+/** What each symbol or universe and timeframe of the space reads. */
 async function readMarkets(job: SweepJob, options: Options): Promise<Pick<SweepInputs, 'snapshots' | 'markets'>> {
   const snapshots = new Map<string, Snapshot>();
   const markets = [];
-  for (const { symbol, timeframe } of marketsOf(job.spec.config, spaceOf(job))) {
-    const config = { ...job.spec.config, timeframe, signalInstrument: { symbol } };
-    const { snapshots: read } = await openMarket(config, job.strategy, options);
+  for (const market of marketsOf(job.spec.config, spaceOf(job))) {
+    const { symbols, timeframe } = market;
+    const config = configOn(job.spec.config, market);
+    const { snapshots: read } = await openRun(config, job.strategy, options);
     for (const snapshot of read)
       if (!snapshots.has(snapshot.meta.sha256)) snapshots.set(snapshot.meta.sha256, snapshot);
-    const names = [...snapshots.keys()];
-    markets.push({ symbol, timeframe, snapshots: read.map(({ meta }) => names.indexOf(meta.sha256)) });
+    const indexes = new Map([...snapshots.keys()].map((name, index) => [name, index]));
+    const indexesOfRead = read.map(({ meta }) => indexes.get(meta.sha256)!);
+    markets.push({
+      ...(isPortfolio(config) ? { symbols } : { symbol: symbols[0] }),
+      timeframe,
+      snapshots: indexesOfRead,
+    });
   }
   return { snapshots: [...snapshots.values()], markets };
 }

@@ -19,11 +19,10 @@ export interface NewSweep {
   readonly strategyId: string;
   readonly strategyVersionId: string;
   readonly spec: object;
-  readonly markets: readonly {
-    readonly symbol: string;
+  readonly markets: readonly (({ readonly symbol: string } | { readonly symbols: readonly string[] }) & {
     readonly timeframe: string;
     readonly snapshots: readonly string[];
-  }[];
+  })[];
   readonly variants: number;
   readonly indexes: number;
   /** The first shards, in order; those of tpe follow one by one. */

@@ -79,12 +79,13 @@ export const ConfigTime = z
   });
 const InstrumentName = z.strictObject({ symbol: z.string().min(1).max(100) });
 /** The most instruments that any run may have; tiers allow fewer. */
-const MAX_INSTRUMENTS = 1000;
+export const MAX_INSTRUMENTS = 1000;
+export const MAX_SLOTS = 100_000;
 const Portfolio = z.strictObject({
   slots: z
     .int()
     .min(1)
-    .max(100_000)
+    .max(MAX_SLOTS)
     .optional()
     .meta({ description: 'The most positions and pending orders of the whole account. Absent: no bound.' }),
   linked: z

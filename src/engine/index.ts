@@ -109,7 +109,7 @@ export { heatmapOf } from './sweep/landscape.ts';
 export { joinRankingRows, rankingRows, type RankingRows } from './sweep/rankingRows.ts';
 export { historyOf, shardsOf } from './sweep/rounds.ts';
 export type { ShardRange } from './sweep/shard.ts';
-export { configOf, marketsOf, type Space } from './sweep/space.ts';
+export { configOf, configOn, marketsOf, type Space } from './sweep/space.ts';
 export {
   countSweep,
   metricsOf,

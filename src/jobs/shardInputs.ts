@@ -14,8 +14,8 @@ export const rangeOf = ({ first, last }: ShardClaim): ShardRange | null =>
 /** The snapshots and markets of a claim. @param opened its snapshots by name */
 export function inputsOf(claim: ShardClaim, opened: ReadonlyMap<string, Snapshot>): PartInputs {
   const indexes = new Map([...opened.keys()].map((name, index) => [name, index]));
-  const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({
-    symbol,
+  const markets = claim.markets.map(({ timeframe, snapshots: names, ...market }) => ({
+    ...market,
     timeframe: timeframe as PartInputs['markets'][number]['timeframe'],
     snapshots: names.map((name) => indexes.get(name)!),
   }));

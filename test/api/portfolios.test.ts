@@ -1,5 +1,4 @@
-// Portfolios over HTTP: queued one by one and in batches, listed by each of their symbols, and refused where only one
-// instrument can run.
+// Portfolios over HTTP: queued one by one and in batches, and listed by each of their symbols.
 import { afterAll, describe, expect, it } from 'vitest';
 import { config, createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 
@@ -99,23 +98,5 @@ describe('a list of backtests', () => {
     // Names are compared whole.
     expect(await listBy('symbol=AAPL,%20MSFT')).toEqual([]);
     expect(await listBy('symbol=AAP')).toEqual([]);
-  });
-});
-
-describe('what runs on one instrument', () => {
-  it('is refused for a list: a sweep says where, and what to do instead', async () => {
-    const reply = await client.post('/sweeps', {
-      ...portfolio({ instruments: listed('AAPL', 'MSFT') }),
-      space: { value: { values: [1, 2] } },
-      method: 'grid',
-    });
-    expect(reply).toMatchObject({
-      status: 422,
-      body: {
-        code: 'SWEEP_INVALID',
-        message: 'A sweep runs on one instrument at a time, and this config has a list of 2.',
-        issues: [{ path: '/config/instruments', suggestion: expect.stringContaining('vary "symbol" in the space') }],
-      },
-    });
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callCommand } from '../support/command.ts';
+import { SLOTTED } from '../support/portfolioSweeps.ts';
 import { CONFIG, CROSSING } from '../support/sweeps.ts';
 
 let folder: string;
@@ -53,6 +54,42 @@ describe('candlepool sweep', () => {
     expect([...table.getChild('fast')!].map(Number)).toEqual([5, 5, 5, 10, 10, 10]);
     expect((await readFile(file('rows.csv'), 'utf8')).trim().split('\n')).toHaveLength(7);
     expect(await readFile(file('report.html'), 'utf8')).toContain(result.verdict.text);
+  });
+
+  it('sweeps a portfolio of --symbols over universes and slots, the same on one thread and on two', async () => {
+    await writeFile(file('slotted.json'), JSON.stringify(SLOTTED));
+    const universes = [
+      ['SYN-TECH-01', 'SYN-TECH-02', 'SYN-TECH-03'],
+      ['SYN-TECH-04', 'SYN-TECH-01'],
+    ];
+    const space = { instruments: { values: universes }, slots: { values: [1, 2] }, fast: { values: [5, 10] } };
+    await writeFile(file('universes.json'), JSON.stringify({ space, walkForward: { kind: 'rolling', folds: 2 } }));
+    const run = (...options: string[]) =>
+      sweep('--strategy', file('slotted.json'), '--space', file('universes.json'), ...options);
+    const symbols = ['--symbols', universes[0].join()];
+    const one = await run(...symbols, '--threads', '1', '--rows', file('universes.csv'), '--json');
+    expect(one).toMatchObject({ code: 0, stderr: '' });
+    const two = await run(...symbols, '--slots', '9', '--threads', '2', '--json');
+    expect(two.stdout).toBe(one.stdout);
+    const { evaluated, failures, walkForward } = JSON.parse(one.stdout) as {
+      evaluated: number;
+      failures: { count: number };
+      walkForward: { folds: object[] };
+    };
+    expect([evaluated, failures.count, walkForward.folds.length]).toEqual([8, 0, 2]);
+    const [head, first] = (await readFile(file('universes.csv'), 'utf8')).split('\n');
+    expect(head).toMatch(/^variant,instruments,slots,fast,/);
+    expect(first).toMatch(/^0,"1: SYN-TECH-01, SYN-TECH-02, SYN-TECH-03",1,5,/);
+    const shown = await run(...symbols);
+    expect(shown.stdout).toContain('2: SYN-TECH-04, SYN-TECH-01');
+  });
+
+  it('says where a sweep of a portfolio names an instrument without bars', async () => {
+    await writeFile(file('unknown.json'), JSON.stringify({ instruments: { values: [['SPX', 'NONE']] } }));
+    const { code, stderr } = await sweep('--space', file('unknown.json'), '--symbols', 'SPX,IBM');
+    expect(code).toBe(1);
+    expect(stderr).toContain('/config/instruments/1/symbol');
+    expect(stderr).toContain('There are no 1d bars of NONE');
   });
 
   it.each([

@@ -3,8 +3,13 @@ import type { BacktestConfig } from '../../src/engine/config.ts';
 import { DAY_MS, type Market } from '../../src/engine/bars/bars.ts';
 import type { Snapshot } from '../../src/engine/bars/arrow.ts';
 import { createMarket } from '../../src/engine/bars/market.ts';
+import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
+import { sweepContext, type SweepContext } from '../../src/engine/sweep/shard.ts';
+import { planSweep } from '../../src/engine/sweep/sweepJob.ts';
+import { SweepSpec } from '../../src/engine/sweep/sweepRequest.ts';
 import { randomSnapshot, START } from './bars.ts';
 import { astOf, compare, constant, cross, entry, exit, indicator, type Json } from './builders.ts';
+import { compiled } from './sweeps.ts';
 
 const days = (from: number, count: number): number[] =>
   Array.from({ length: count }, (_, at) => START + (from + at) * DAY_MS);
@@ -88,3 +93,11 @@ export const PORTFOLIO_CONFIG: BacktestConfig = {
     slippage: { kind: 'fixed', unit: 'bps', value: 2 },
   },
 };
+
+/** A sweep of portfolios in this thread; `given.config` replaces members of the common config, or all of it. */
+export function portfolioContext(strategyAst: object, given: Json, common: object = PORTFOLIO_CONFIG): SweepContext {
+  const spec = SweepSpec.parse({ ...given, config: { ...common, ...given.config } });
+  const planned = planSweep(compiled(strategyAst), spec);
+  if (!planned.ok) throw new Error(JSON.stringify(planned.faults));
+  return sweepContext(planned.job, openMarket, new ColumnStore(64 << 20));
+}

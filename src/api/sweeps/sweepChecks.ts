@@ -3,8 +3,10 @@ import type { NewSweep } from '../../db/sweeps.ts';
 import { strategyOf, type StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   configOf,
+  configOn,
   countSweep,
   DRAWING_METHOD,
+  isPortfolio,
   marketsOf,
   parsePointer,
   pointerTo,
@@ -50,16 +52,19 @@ export async function acceptSweep(
   limitVariants(asker.tier, job.variants);
   const check = new BacktestCheck(catalog, asker);
   const sample = configOf(spec.config, space, planned.sample);
-  const markets: (NewSweep['markets'][number] & { readonly cost: number })[] = [];
+  const markets: NewSweep['markets'][number][] = [];
+  let mostCost = 0;
   // One after the other: the first that is refused ends the request, and there may be thousands of unknown symbols.
-  for (const { symbol, timeframe } of marketsOf(spec.config, space)) {
+  for (const market of marketsOf(spec.config, space)) {
     onMarket();
-    const config = { ...sample, timeframe, signalInstrument: { symbol } };
+    const { symbols, timeframe } = market;
+    const config = configOn(sample, market);
     const { snapshots, cost } = await withFaultsInSpace(spec, config, () => check.accept(version, config));
-    markets.push({ symbol, timeframe, snapshots, cost });
+    markets.push({ ...(isPortfolio(config) ? { symbols } : { symbol: symbols[0] }), timeframe, snapshots });
+    mostCost = Math.max(mostCost, cost);
   }
   const windows = 1 + (spec.walkForward?.folds ?? 0);
-  const cost = (markets.reduce((most, market) => Math.max(most, market.cost), 0) + COST_PER_RUN) * windows;
+  const cost = (mostCost + COST_PER_RUN) * windows;
   const size = Math.max(1, Math.min(MAX_SHARD, Math.floor(COST_PER_SHARD / cost)));
   if (!runsInRounds(spec) && job.indexes > size * MAX_SHARDS) throw tooMuchWork(cost * job.indexes);
   const shards = shardsOf(job, size).map((shard) => ({ ...shard, cost: cost * (shard.last - shard.first) }));
@@ -67,7 +72,7 @@ export async function acceptSweep(
     strategyId: version.strategyId,
     strategyVersionId: version.id,
     spec,
-    markets: markets.map(({ symbol, timeframe, snapshots }) => ({ symbol, timeframe, snapshots })),
+    markets,
     variants: job.variants,
     indexes: job.indexes,
     shards: runsInRounds(spec) ? shards.slice(0, 1) : shards,
@@ -97,11 +102,17 @@ async function withFaultsInSpace<Accepted>(
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     const issues = error.issues?.map((issue) => {
-      const [name, value] = spaceMemberAt(issue.path, config) ?? [];
+      const [name, value, ...rest] = spaceMemberAt(issue.path, config) ?? [];
       const given = name === undefined ? undefined : space[name];
       if (name === undefined || value === undefined || given === undefined) return issue;
       if (!('values' in given)) return { ...issue, path: pointerTo('/space', name), field: 'space', patch: undefined };
-      const path = pointerTo('/space', name, 'values', given.values.indexOf(value));
+      const path = pointerTo(
+        '/space',
+        name,
+        'values',
+        given.values.findIndex((each) => isSameLevel(each, value)),
+        ...rest,
+      );
       const patch = issue.patch?.map((operation) => ({ ...(operation as object), path }));
       return { ...issue, path, field: 'space', ...(patch && { patch }) };
     });
@@ -109,14 +120,16 @@ async function withFaultsInSpace<Accepted>(
   }
 }
 
+type Level = string | number | boolean | readonly string[];
+const isSameLevel = (a: Level, b: Level): boolean => JSON.stringify(a) === JSON.stringify(b);
+
 /** The name that a space has for the member of a config at a path, and the value of that member. */
-function spaceMemberAt(
-  path: string,
-  config: BacktestConfig,
-): readonly [string, string | number | boolean | undefined] | null {
+function spaceMemberAt(path: string, config: BacktestConfig): readonly [string, Level | undefined, ...string[]] | null {
   if (path === '/config/signalInstrument/symbol') return ['symbol', symbolsOf(config)[0]];
   if (path === '/config/timeframe') return ['timeframe', config.timeframe];
   const [, section, name = ''] = parsePointer(path) ?? [];
+  if (section === 'instruments') return ['instruments', symbolsOf(config), ...(name === '' ? [] : [name])];
+  if (section === 'portfolio' && name === 'slots') return ['slots', config.portfolio?.slots];
   if (section === 'params') return [name, config.params?.[name]];
   return section === 'overrides' ? [name, config.overrides?.[name]] : null;
 }

@@ -207,8 +207,9 @@ function rowRoute(app: App, services: Services): void {
 
 /** The snapshots that the sweep read, even if the series has been imported again since. */
 function pinnedSnapshots({ markets }: Sweep, config: BacktestConfig) {
+  const symbols = symbolsOf(config).join();
   const isSame = (market: Sweep['markets'][number]): boolean =>
-    market.symbol === symbolsOf(config)[0] && market.timeframe === config.timeframe;
+    ('symbols' in market ? market.symbols.join() : market.symbol) === symbols && market.timeframe === config.timeframe;
   return markets.find(isSame)?.snapshots;
 }
 

@@ -154,16 +154,16 @@ export interface SweepBatch {
   /** It ends within some tenths of a second, as far as is known; it does not wait while longer tasks hold threads. */
   readonly isQuick?: boolean;
   readonly snapshots: readonly Snapshot[];
-  /** The snapshots that variants on each symbol and timeframe read, as a single backtest would. */
+  /** The snapshots that variants on each symbol or universe and timeframe read, as a single backtest would. */
   readonly markets: readonly SweepMarket[];
   readonly job: SweepJob;
   readonly work: SweepWork;
 }
-export interface SweepMarket {
-  readonly symbol: string;
+/** What the runs on one instrument read, or on all instruments of a universe. */
+export type SweepMarket = ({ readonly symbol: string } | { readonly symbols: readonly string[] }) & {
   readonly timeframe: StoredTimeframe;
   readonly snapshots: readonly number[];
-}
+};
 export interface SweepMessage extends Omit<SweepBatch, 'owner' | 'isQuick'> {
   readonly kind: 'sweep';
   readonly control: SharedArrayBuffer;

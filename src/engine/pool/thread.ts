@@ -115,12 +115,25 @@ function runPart<Product>(
   }
 }
 
-const marketsOf =
-  (snapshots: readonly Snapshot[], markets: readonly SweepMarket[]): MarketOf =>
-  (symbol, timeframe) => {
-    const listed = markets.find((each) => each.symbol === symbol && each.timeframe === timeframe);
-    return listed && openMarket(snapshots, listed.snapshots, symbol, timeframe);
-  };
+/** Opens a market when it is first asked for, and with it the others of its universe. */
+function marketsOf(snapshots: readonly Snapshot[], markets: readonly SweepMarket[]): MarketOf {
+  const listed = new Map<string, () => Market>();
+  for (const market of markets) {
+    const { timeframe, snapshots: indexes } = market;
+    let universe: Universe | undefined;
+    const symbols = 'symbols' in market ? market.symbols : [market.symbol];
+    const open = (at: number): Market => {
+      if (!('symbols' in market)) return openMarket(snapshots, indexes, market.symbol, timeframe);
+      universe ??= openUniverse(snapshots, indexes, symbols, timeframe);
+      return universe.instruments[at];
+    };
+    for (const [at, symbol] of symbols.entries()) {
+      const key = `${timeframe} ${symbol}`;
+      if (!listed.has(key)) listed.set(key, () => open(at));
+    }
+  }
+  return (symbol, timeframe) => listed.get(`${timeframe} ${symbol}`)?.();
+}
 
 /** The control of a message, through whose gate this thread enters native calls from now on. */
 function openControl(memory: SharedArrayBuffer): BatchControl {

@@ -4,6 +4,7 @@ import type { MarketOf } from '../comparedRun.ts';
 import { resolveConfig } from '../config.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
 import { lowerBound } from '../kernels/search.ts';
+import type { Bars } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
 import type { DailySeries } from '../report/returns.ts';
 import { blockCount } from './overfitting.ts';
@@ -28,12 +29,15 @@ export interface CscvBlocks {
 /** The days of all markets that variants run on, and how they are divided into blocks. */
 export function cscvBlocksOf({ spec }: SweepJob, space: Space, marketOf: MarketOf): CscvBlocks {
   const { range } = resolveConfig(spec.config);
-  const ofMarkets = marketsOf(spec.config, space).flatMap(({ symbol, timeframe }) => {
-    const bars = marketOf(symbol, timeframe)?.base;
-    if (bars === undefined) return [];
-    const { first, end } = rowsInRange(bars, range);
-    return [daysOf(bars.time, first, end).day];
-  });
+  const ofEach = new Map<Bars, Float64Array>();
+  for (const { symbols, timeframe } of marketsOf(spec.config, space))
+    for (const symbol of symbols) {
+      const bars = marketOf(symbol, timeframe)?.base;
+      if (bars === undefined || ofEach.has(bars)) continue;
+      const { first, end } = rowsInRange(bars, range);
+      ofEach.set(bars, daysOf(bars.time, first, end).day);
+    }
+  const ofMarkets = [...ofEach.values()];
   const days = ofMarkets.length === 1 ? ofMarkets[0] : union(ofMarkets);
   const blocks = blockCount(days.length);
   return { days, blocks, daysPerBlock: blocks === 0 ? 0 : Math.floor(days.length / blocks) };

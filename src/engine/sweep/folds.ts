@@ -1,9 +1,10 @@
 // Folds of a walk-forward: consecutive windows of time for training and testing.
-import type { Bars } from '../bars/bars.ts';
+import type { Bars, Universe } from '../bars/bars.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
-import { resolveConfig, symbolsOf } from '../config.ts';
-import type { MarketOf, MeasuredRows } from '../comparedRun.ts';
+import { timeAxisOf } from '../bars/timeAxis.ts';
+import { resolveConfig } from '../config.ts';
+import { openedMarkets, type MarketOf, type MeasuredRows } from '../comparedRun.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 
 /** [start, end) in ms, as in `config.range`. */
@@ -17,20 +18,29 @@ export interface Fold {
 }
 
 /**
- * Divides the range of the base market: the first `trainFraction` of its bars, then `folds` test windows of equal
- * length. An anchored fold trains from the first bar on, a rolling one on as many bars as the first fold. The purged
- * and the embargoed bars lie between training and test.
+ * Divides the range of the config's market, of a portfolio the instants of its axis: the first `trainFraction` of them,
+ * then `folds` test windows of equal length. An anchored fold trains from the first bar on, a rolling one on as many
+ * bars as the first fold. The purged and the embargoed bars lie between training and test.
  */
 export function foldsOf(spec: SweepSpec, marketOf: MarketOf): Fold[] {
   if (spec.walkForward === undefined) return [];
   const { config } = spec;
-  const bars = marketOf(symbolsOf(config)[0], config.timeframe)?.base;
-  if (bars === undefined) return [];
+  const opened = openedMarkets(config, marketOf);
+  if ('code' in opened) return [];
+  const bars = 'instruments' in opened ? axisOf(opened) : opened.base;
   const { first, end } = rowsInRange(bars, resolveConfig(config).range);
   return cutFolds(spec.walkForward, first, end).map(({ train, test }) => ({
     train: windowOf(bars, train),
     test: windowOf(bars, test),
   }));
+}
+
+type AxisBars = Pick<Bars, 'time' | 'timeframe' | 'length'>;
+
+/** A row per instant at which any instrument has a bar. */
+function axisOf({ instruments }: Universe): AxisBars {
+  const { time } = timeAxisOf(instruments.map(({ base }) => base));
+  return { time, timeframe: instruments[0].base.timeframe, length: time.length };
 }
 
 type Rows = readonly [from: number, to: number];
@@ -55,7 +65,7 @@ export function cutFolds(
 }
 
 /** The window of some rows; an empty one ends where it begins. */
-function windowOf(bars: Bars, [from, to]: Rows): Window {
+function windowOf(bars: AxisBars, [from, to]: Rows): Window {
   const openOf = (row: number): number => (row < bars.length ? bars.time[row] : closeOf(bars, bars.length - 1));
   return { start: openOf(from), end: to > from ? closeOf(bars, to - 1) : openOf(from) };
 }

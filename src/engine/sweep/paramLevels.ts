@@ -1,5 +1,6 @@
 // Whether a dimension takes only values that the param it varies can have, so that a sweep is refused before its
 // variants fail one by one.
+import { MAX_SLOTS } from '../config.ts';
 import type { Param } from '../language/grammar/ast.ts';
 import { paramIssue } from '../language/canonical/params.ts';
 import { pointerTo } from '../language/pointer.ts';
@@ -13,6 +14,9 @@ import type { SweepSpec } from './sweepRequest.ts';
  */
 const CHECKED_STEPS = 64;
 
+/** What a config takes as the slots of a portfolio. */
+const SLOTS: Param = { name: 'slots', type: 'int', default: 1, min: 1, max: MAX_SLOTS };
+
 /** One fault for each dimension with a value that its param cannot have. */
 export function paramFaults(
   { dimensions }: Space,
@@ -20,10 +24,8 @@ export function paramFaults(
   { strategyAst }: StrategyPayload,
 ): SpaceFault[] {
   return dimensions.flatMap((dimension) => {
-    const param =
-      dimension.target === 'param'
-        ? strategyAst.strategy.params?.find(({ name }) => name === dimension.name)
-        : undefined;
+    const declared = strategyAst.strategy.params?.find(({ name }) => name === dimension.name);
+    const param = dimension.target === 'slots' ? SLOTS : dimension.target === 'param' ? declared : undefined;
     return param === undefined ? [] : (faultOf(dimension, param, given[dimension.name]) ?? []);
   });
 }

@@ -9,6 +9,7 @@ import { CONTINUOUS_METHODS, either, methodOf } from './methods/sweepMethods.ts'
 import {
   isNumeric,
   levelCount,
+  universeName,
   type Dimension,
   type LevelValue,
   type ResultConstraint,
@@ -66,12 +67,20 @@ export function resolveSpace(
   return { ok: true, space: { dimensions, size, constraints, resultConstraints } };
 }
 
-type Given = SweepSpec['space'][string];
+type GivenDimension = SweepSpec['space'][string];
+/** A dimension without lists of symbols. */
+type Given = { readonly values: readonly LevelValue[] } | Exclude<GivenDimension, { values: unknown }>;
 type Fault = Omit<SpaceFault, 'path'>;
 
-function dimensionOf(name: string, given: Given, strategy: StrategyPayload): Dimension | Fault {
-  if (name === 'symbol' || name === 'timeframe') return instrumentDimension(name, given);
+function dimensionOf(name: string, levels: GivenDimension, strategy: StrategyPayload): Dimension | Fault {
   const param = strategy.strategyAst.strategy.params?.find((each) => each.name === name);
+  // A param of that name comes first: the strategy may be older than the portfolios.
+  if (param === undefined && name === 'instruments') return universeDimension(levels);
+  const given = withoutLists(levels);
+  if (given === null)
+    return { message: `${name} has numbers, texts, or true and false as values; only "instruments" has lists.` };
+  if (name === 'symbol' || name === 'timeframe') return instrumentDimension(name, given);
+  if (param === undefined && name === 'slots') return slotsDimension(given);
   if (param === undefined && !name.startsWith('/')) {
     const names = (strategy.strategyAst.strategy.params ?? []).map((each) => each.name);
     return {
@@ -108,6 +117,37 @@ function dimensionOf(name: string, given: Given, strategy: StrategyPayload): Dim
       isWhole: param === undefined ? Number.isInteger(current) : param.type === 'int',
     },
   );
+}
+
+function withoutLists(given: GivenDimension): Given | null {
+  if (!('values' in given)) return given;
+  const isScalar = (value: (typeof given.values)[number]): value is LevelValue => typeof value !== 'object';
+  return given.values.every(isScalar) ? { values: given.values } : null;
+}
+
+/** Universes are named by their place and their first symbols, so that rows and tables stay readable. */
+function universeDimension(given: GivenDimension): Dimension | Fault {
+  const form = { suggestion: 'Give {"values": [["SPY", "BND"], ["SPY", "EFA", "BND"]]}.' };
+  if (!('values' in given)) return { message: 'instruments needs a list of lists of symbols.', ...form };
+  const lists = new Map<string, readonly string[]>();
+  for (const value of given.values) {
+    if (typeof value !== 'object')
+      return {
+        message: `${JSON.stringify(value)} is not a list of symbols, as each value of instruments is.`,
+        ...form,
+      };
+    lists.set(JSON.stringify(value), value);
+  }
+  const distinct = [...lists.values()];
+  const values = distinct.map((symbols, at) => `${at + 1}: ${universeName(symbols)}`);
+  return { name: 'instruments', target: 'instruments', kind: 'levels', values, lists: distinct };
+}
+
+function slotsDimension(given: Given): Dimension | Fault {
+  const base = { name: 'slots', target: 'slots' } as const;
+  if ('values' in given) return { ...base, kind: 'levels', values: [...new Set(given.values)] };
+  const { min, max, step, log = false } = given;
+  return rangeDimension(base, { min, max, step, log, isWhole: true });
 }
 
 function instrumentDimension(name: 'symbol' | 'timeframe', given: Given): Dimension | Fault {

@@ -1,7 +1,7 @@
 // A shard: a range of a sweep's variants, each run as a separate backtest that shares columns and keeps only the
 // requested numbers.
 import type { BacktestConfig } from '../config.ts';
-import { openedMarkets, prepareComparedRun, type ComparedRun, type MarketOf } from '../comparedRun.ts';
+import { prepareComparedRun, type ComparedRun, type MarketOf } from '../comparedRun.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { lowerBound } from '../kernels/search.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
@@ -21,6 +21,7 @@ import { configOf, holds, type Space } from './space.ts';
 import { metricsOf, objectiveOf, spaceOf, type SweepControl, type SweepJob } from './sweepJob.ts';
 import { MAX_FAILURES_KEPT, type SweepRows } from './sweepRows.ts';
 import { foldsOf, reachesEnd, type Fold } from './folds.ts';
+import { OpenUniverses } from './openUniverses.ts';
 import { watchedTries } from './tries.ts';
 
 /** A range of indexes [first, last), and for a round the results of the earlier ones. */
@@ -35,6 +36,7 @@ export interface SweepContext {
   readonly job: SweepJob;
   readonly space: Space;
   readonly marketOf: MarketOf;
+  readonly universes: OpenUniverses;
   readonly store: ColumnStore;
   /** Says whether to stop, also in the middle of a variant; absent: the shard runs to its end. */
   readonly control?: Pick<RunControl, 'isCancelled' | 'mayTake'> | null;
@@ -148,8 +150,8 @@ export const taskOf = ({ strategy, owner = '' }: SweepJob, config: BacktestConfi
 
 /** @throws RunStopped when the control of the context says so */
 export function prepareVariant(context: SweepContext, config: BacktestConfig): ComparedRun | RunError {
-  const { job, marketOf, store, control = null } = context;
-  const market = openedMarkets(config, marketOf);
+  const { job, marketOf, universes, store, control = null } = context;
+  const market = universes.marketsOf(config, marketOf);
   return 'code' in market ? market : prepareComparedRun(taskOf(job, config), market, store, control);
 }
 
@@ -276,5 +278,6 @@ export const sweepContext = (job: SweepJob, marketOf: MarketOf, store: ColumnSto
   job,
   space: spaceOf(job),
   marketOf,
+  universes: new OpenUniverses(),
   store,
 });

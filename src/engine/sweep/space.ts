@@ -1,12 +1,12 @@
 // The space of a sweep: its dimensions and constraints, and what a point of it stands for.
-import { symbolsOf, type BacktestConfig } from '../config.ts';
+import { isPortfolio, symbolsOf, type BacktestConfig } from '../config.ts';
 import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import type { CompareOp } from '../definitions/words.ts';
 
 export type LevelValue = number | boolean | string;
 
 /** What a dimension sets of a variant's config. */
-export type Target = 'param' | 'override' | 'symbol' | 'timeframe';
+export type Target = 'param' | 'override' | 'symbol' | 'timeframe' | 'instruments' | 'slots';
 
 /**
  * A coordinate is the index of a level, or the value itself in a continuous dimension, so that every variant is a row
@@ -16,7 +16,12 @@ export type Dimension = {
   readonly name: string;
   readonly target: Target;
 } & (
-  | { readonly kind: 'levels'; readonly values: readonly LevelValue[] }
+  | {
+      readonly kind: 'levels';
+      readonly values: readonly LevelValue[];
+      /** Of `instruments`: the symbols that each value names. */
+      readonly lists?: readonly (readonly string[])[];
+    }
   | {
       readonly kind: 'steps';
       readonly min: number;
@@ -124,8 +129,8 @@ export function holds(left: number, op: CompareOp, right: number): boolean {
 export function configOf(base: BacktestConfig, space: Space, coordinates: ArrayLike<number>): BacktestConfig {
   const params: Record<string, LevelValue> = { ...base.params };
   const overrides: Record<string, number> = { ...base.overrides };
-  let { timeframe } = base;
-  let [symbol] = symbolsOf(base);
+  let { timeframe, portfolio } = base;
+  let symbols = symbolsOf(base);
   space.dimensions.forEach((dimension, index) => {
     const value = valueAt(dimension, coordinates[index]);
     switch (dimension.target) {
@@ -136,35 +141,63 @@ export function configOf(base: BacktestConfig, space: Space, coordinates: ArrayL
         overrides[dimension.name] = value as number;
         break;
       case 'symbol':
-        symbol = value as string;
+        symbols = [value as string];
+        break;
+      case 'instruments':
+        symbols = listsOf(dimension)[coordinates[index]];
+        break;
+      case 'slots':
+        portfolio = { ...portfolio, slots: value as number };
         break;
       case 'timeframe':
         timeframe = value as BacktestConfig['timeframe'];
     }
   });
-  return {
+  const varied = {
     ...base,
-    timeframe,
-    signalInstrument: { symbol },
+    ...(portfolio !== undefined && { portfolio }),
     ...(Object.keys(params).length > 0 && { params }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
   };
+  return configOn(varied, { symbols, timeframe });
 }
 
-/** The (symbol, timeframe) pairs that variants run on. */
-export function marketsOf(
-  base: BacktestConfig,
-  space: Space,
-): { symbol: string; timeframe: BacktestConfig['timeframe'] }[] {
-  const valuesOf = (target: 'symbol' | 'timeframe', otherwise: string): string[] => {
+/** The bars that a variant runs on: of one symbol, or of all instruments of a portfolio. */
+interface VariantMarket {
+  readonly symbols: readonly string[];
+  readonly timeframe: BacktestConfig['timeframe'];
+}
+
+/** The config with these bars. */
+export const configOn = (config: BacktestConfig, { symbols, timeframe }: VariantMarket): BacktestConfig =>
+  isPortfolio(config)
+    ? { ...config, timeframe, instruments: symbols.map((symbol) => ({ symbol })) }
+    : { ...config, timeframe, signalInstrument: { symbol: symbols[0] } };
+
+/** The symbols and timeframes that variants run on. */
+export function marketsOf(base: BacktestConfig, space: Space): VariantMarket[] {
+  const levelsOf = (target: Target): string[] | null => {
     const dimension = space.dimensions.find((each) => each.target === target);
-    if (dimension === undefined) return [otherwise];
+    if (dimension === undefined) return null;
     return Array.from({ length: levelCount(dimension) }, (_, at) => valueAt(dimension, at) as string);
   };
-  const symbols = valuesOf('symbol', symbolsOf(base)[0]);
-  const timeframes = valuesOf('timeframe', base.timeframe) as BacktestConfig['timeframe'][];
-  return symbols.flatMap((symbol) => timeframes.map((timeframe) => ({ symbol, timeframe })));
+  const universes = space.dimensions.find(({ target }) => target === 'instruments');
+  const lists =
+    universes === undefined ? (levelsOf('symbol')?.map((symbol) => [symbol]) ?? [symbolsOf(base)]) : listsOf(universes);
+  const timeframes = (levelsOf('timeframe') ?? [base.timeframe]) as BacktestConfig['timeframe'][];
+  return lists.flatMap((symbols) => timeframes.map((timeframe) => ({ symbols, timeframe })));
 }
+
+/** @throws Error when the dimension is not one of `instruments` */
+function listsOf(dimension: Dimension): readonly (readonly string[])[] {
+  if (dimension.kind === 'levels' && dimension.lists !== undefined) return dimension.lists;
+  throw new Error(`The dimension ${dimension.name} has no lists of symbols.`);
+}
+
+/** A universe in a few words: "A", "A, B, C", or "A, B, … (12)". */
+export const universeName = (symbols: readonly string[]): string =>
+  symbols.length <= MOST_NAMED ? symbols.join(', ') : `${symbols.slice(0, 2).join(', ')}, … (${symbols.length})`;
+const MOST_NAMED = 3;
 
 /** The value of every dimension, by its name. */
 export const paramsOf = ({ dimensions }: Space, coordinates: ArrayLike<number>): Record<string, LevelValue> =>

@@ -32,6 +32,7 @@ export function dimensionFaults(name: string, given: unknown): DimensionFault[] 
 
 /** A list or a single value in place of an object. */
 function formFault(name: string, given: unknown): DimensionFault {
+  if (name === 'instruments') return universeFault(given);
   const message = `"${name}" must be {"values": […]}, or a range such as {"min": 2, "max": 30}.`;
   const fault = { code: 'TYPE_MISMATCH', path: [], message } as const;
   const values: readonly unknown[] = Array.isArray(given) ? given : [given];
@@ -55,6 +56,28 @@ function formFault(name: string, given: unknown): DimensionFault {
       ? `Write ${written} for these ${values.length} values, or ${range} for a range.`
       : `Write ${written}.`;
   return { ...fault, suggestion };
+}
+
+/** Something in place of {"values": […]} for universes. */
+function universeFault(given: unknown): DimensionFault {
+  const message = '"instruments" must be {"values": […]}, each value a list of symbols.';
+  const fault = { code: 'TYPE_MISMATCH', path: [], message } as const;
+  const lists = Array.isArray(given) ? given.map(symbolsIn) : [];
+  if (lists.length === 0 || !lists.every((symbols) => symbols !== undefined))
+    return { ...fault, suggestion: 'Give {"values": [["SPY", "BND"], ["SPY", "EFA", "BND"]]}.' };
+  const values = { values: lists };
+  return {
+    ...fault,
+    suggestion: 'Write the lists as "values".',
+    patch: [{ op: 'replace', path: pointerTo('/space', 'instruments'), value: values }],
+  };
+}
+
+/** The symbols of a list as a config or a sweep writes it. */
+function symbolsIn(list: unknown): string[] | undefined {
+  if (!Array.isArray(list) || list.length === 0) return undefined;
+  const symbols = list.map((each: unknown) => (isMembers(each) ? each.symbol : each));
+  return symbols.every((symbol) => typeof symbol === 'string') ? symbols : undefined;
 }
 
 const isLevel = (value: unknown): boolean => ['number', 'string', 'boolean'].includes(typeof value);
@@ -124,7 +147,7 @@ const fits = (member: string, value: unknown): boolean =>
   member === 'values' ? Array.isArray(value) : typeof value === (member === 'log' ? 'boolean' : 'number');
 
 function typeFault(name: string, member: string, value: unknown): DimensionFault[] {
-  if (fits(member, value)) return member === 'values' ? levelFaults(value as readonly unknown[]) : [];
+  if (fits(member, value)) return member === 'values' ? levelFaults(name, value as readonly unknown[]) : [];
   const type = member === 'values' ? 'a list' : member === 'log' ? 'true or false' : 'a number';
   const fault = { code: 'TYPE_MISMATCH', path: [member], message: `"${member}" must be ${type}.` } as const;
   const meant = member === 'values' ? (isLevel(value) ? [value] : undefined) : numberIn(member, value);
@@ -139,9 +162,20 @@ function typeFault(name: string, member: string, value: unknown): DimensionFault
 const numberIn = (member: string, value: unknown): number | undefined =>
   member !== 'log' && typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : undefined;
 
-function levelFaults(values: readonly unknown[]): DimensionFault[] {
-  const at = values.findIndex((value) => !isLevel(value));
+function levelFaults(name: string, values: readonly unknown[]): DimensionFault[] {
+  const isList = (value: unknown): boolean =>
+    Array.isArray(value) && value.length > 0 && value.every((symbol) => typeof symbol === 'string' && symbol !== '');
+  const at = values.findIndex((value) => !isLevel(value) && !isList(value));
   if (at === -1) return [];
+  if (name === 'instruments') {
+    const message = `"values[${at}]" must be a list of symbols.`;
+    const symbols = symbolsIn(values[at]);
+    const patch = [{ op: 'replace', path: pointerTo('/space', name, 'values', at), value: symbols } as const];
+    const suggestion = symbols === undefined ? '["SPY", "BND"] is such a list.' : `Write ${JSON.stringify(symbols)}.`;
+    return [
+      { code: 'TYPE_MISMATCH', path: ['values', at], message, suggestion, ...(symbols !== undefined && { patch }) },
+    ];
+  }
   const message = `"values[${at}]" must be a number, a text, or true or false.`;
   return [{ code: 'TYPE_MISMATCH', path: ['values', at], message }];
 }

@@ -7,6 +7,7 @@ import { uniformPoint } from './draws.ts';
 import { DRAWING_METHOD, either, EXHAUSTIVE_METHODS, methodOf, WALK_FORWARD_METHODS } from './methods/sweepMethods.ts';
 import { indexCount, takesAll } from './samplers.ts';
 import { resolveSpace, type SpaceFault } from './resolveSpace.ts';
+import { universeFaults } from './universeLevels.ts';
 import { meetsConstraints, type Space } from './space.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 import { DRAWS_PER_VARIANT, rareMessage, rareShareMessage } from './tries.ts';
@@ -83,20 +84,14 @@ export function sizeSweep(strategy: SweepStrategy, spec: SweepSpec): SizedSweep 
   if (!resolved.ok) return resolved;
   const { space } = resolved;
   // Only here: a stored sweep whose variants failed for such a value can still be read.
-  const faults = [...portfolioFaults(spec), ...paramFaults(space, spec.space, strategy), ...methodFaults(spec, space)];
+  const faults = [
+    ...universeFaults(space, spec, strategy),
+    ...paramFaults(space, spec.space, strategy),
+    ...methodFaults(spec, space),
+  ];
   if (faults.length > 0) return { ok: false, faults };
   const isCounted = takesAll(spec, space) && space.constraints.length > 0;
   return { ok: true, strategy, spec, space, indexes: indexCount(spec, space), isCounted };
-}
-
-/** A sweep runs every variant on one instrument. */
-function portfolioFaults({ config: { instruments } }: SweepSpec): SpaceFault[] {
-  if (instruments === undefined) return [];
-  const message = `A sweep runs on one instrument at a time, and this config has a list of ${instruments.length}.`;
-  const suggestion =
-    'Give signalInstrument in place of instruments, and vary "symbol" in the space to try each of them; run the ' +
-    'portfolio itself as a backtest.';
-  return [{ path: '/config/instruments', message, suggestion }];
 }
 
 /** Counts the variants, within a bound that is known before it begins. */

@@ -1,6 +1,6 @@
 // The request of a sweep: what to vary, how to choose variants, and how to rank them. The zod schema is the type.
 import { z } from 'zod';
-import { BacktestConfig } from '../config.ts';
+import { BacktestConfig, MAX_INSTRUMENTS } from '../config.ts';
 import { FLAT_KEYS } from '../definitions/statistics/statistics.ts';
 import { COMPARE_OPS } from '../definitions/words.ts';
 import { either, EXHAUSTIVE_METHODS, SWEEP_METHODS } from './methods/sweepMethods.ts';
@@ -14,7 +14,9 @@ const MAX_CONSTRAINTS = 64;
 const MAX_FOLDS = 100;
 const MAX_SEED = 0xffffffff;
 
-const Level = z.union([z.number(), z.boolean(), z.string().min(1).max(100)]);
+const Text = z.string().min(1).max(100);
+/** A list is a universe, of `instruments`. */
+const Level = z.union([z.number(), z.boolean(), Text, z.array(Text).min(1).max(MAX_INSTRUMENTS)]);
 
 const SpaceDimension = z.union(
   [
@@ -76,7 +78,9 @@ export const SweepSpec = z.strictObject({
       message: `must have 1 to ${MAX_DIMENSIONS} members`,
     })
     .meta({
-      description: 'By param name or JSON pointer into the payload as it was sent; also `symbol` and `timeframe`.',
+      description:
+        'By param name or JSON pointer into the payload as it was sent; also `symbol` and `timeframe`; of portfolios ' +
+        '`slots` and `instruments`, whose values are lists of symbols.',
     }),
   method: z.enum(SWEEP_METHODS),
   budget: z

@@ -7,7 +7,7 @@ import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import { chosenSummary, dailyOf } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
 import { coveredShare, foldsOf, type Fold } from './folds.ts';
-import { configOf, paramsOf, type LevelValue } from './space.ts';
+import { configOf, paramsOf, universeName, type LevelValue } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
 import { prepareVariant, taskOf, type SweepContext } from './shard.ts';
 import type { RankingRows, WholeRow } from './rankingRows.ts';
@@ -17,9 +17,9 @@ type FoldStatus = 'traded' | 'no_trades' | 'no_bars' | 'no_variant' | 'no_balanc
 
 interface FoldResult extends Fold {
   readonly status: FoldStatus;
-  /** The instrument of the chosen variant. */
+  /** The instrument of the chosen variant, or its universe in a few words. */
   readonly symbol: string | null;
-  /** The share of the test window for which the instrument has bars. */
+  /** The share of the test window for which the instrument has bars, or any of its universe. */
   readonly coveredShare: number;
   /** The index of the chosen variant; null if no variant had a score in training. */
   readonly variant: number | null;
@@ -106,7 +106,7 @@ function tradeFold(context: SweepContext, fold: Fold, best: WholeRow | null, joi
     ...untraded(fold),
     variant: best.variant,
     params: paramsOf(space, best.coordinates),
-    symbol: symbolsOf(config)[0],
+    symbol: universeName(symbolsOf(config)),
     inSample: objectiveOf(job.spec).sign * best.score,
   };
   if (joined.balance <= 0) return { ...chosen, status: 'no_balance' };

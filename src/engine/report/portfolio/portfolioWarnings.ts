@@ -20,11 +20,17 @@ export function portfolioWarnings(task: BacktestTask, report: ReportInput, portf
   const common = configWarnings(task.strategyAst, report);
   const instruments = portfolio.bySymbol.map((index) => portfolio.instruments[index]);
   const contradicted = contradictions(instruments, portfolio.isNamed);
-  if (!portfolio.isNamed) return [...common, ...contradicted];
+  return [...common, ...contradicted, ...universeWarnings(report, portfolio)];
+}
+
+/** The warnings about several instruments in one account. */
+export function universeWarnings(
+  report: Pick<ReportInput, 'input' | 'endRow'>,
+  portfolio: PortfolioRun,
+): ValidationIssue[] {
+  if (!portfolio.isNamed) return [];
   return [
-    ...common,
-    ...contradicted,
-    ...withoutBars(instruments),
+    ...withoutBars(portfolio.bySymbol.map((index) => portfolio.instruments[index])),
     ...endingEarly(report, portfolio),
     ...withoutRank(portfolio),
     ...splits(portfolio),
@@ -65,7 +71,10 @@ function withoutBars(instruments: readonly InstrumentRun[]): ValidationIssue[] {
 
 const symbolsOf = (instruments: readonly InstrumentRun[]): string[] => instruments.map(({ symbol }) => symbol);
 
-function endingEarly({ endRow }: ReportInput, { instruments, bySymbol, axis }: PortfolioRun): ValidationIssue[] {
+function endingEarly(
+  { endRow }: Pick<ReportInput, 'endRow'>,
+  { instruments, bySymbol, axis }: PortfolioRun,
+): ValidationIssue[] {
   const last = endRow === 0 ? -Infinity : axis.time[endRow - 1];
   const early = bySymbol
     .map((index) => instruments[index])
@@ -94,7 +103,10 @@ function splits(portfolio: PortfolioRun): ValidationIssue[] {
 }
 
 /** Orders at a close know the closes of the others, which a market with other hours cannot have had. */
-function differentSessions({ input }: ReportInput, { instruments, bySymbol, axis }: PortfolioRun): ValidationIssue[] {
+function differentSessions(
+  { input }: Pick<ReportInput, 'input'>,
+  { instruments, bySymbol, axis }: PortfolioRun,
+): ValidationIssue[] {
   if (input.config.execution.orderTiming !== 'bar_close') return [];
   const apart = bySymbol.filter((index) => missingShare(instruments[index], axis.instants[index]) >= MANY_MISSING);
   const allDay = new Set(instruments.map((each) => each.input.instrument.tradesAllDay));

@@ -1,9 +1,12 @@
 // The report of a sweep: one HTML file that contains its data and scripts, with the verdict on top, for phones and dark
 // mode too.
+import { isPortfolio } from '../../config.ts';
 import { html, htmlPage, NOTHING, section, type Html } from '../../report/kit/html.ts';
+import { listed } from '../../report/portfolio/symbolList.ts';
 import { isFraction, type FlatKey } from '../../definitions/statistics/statistics.ts';
 import { heatmapOf, type Heatmap } from '../landscape.ts';
 import type { SweepContext } from '../shard.ts';
+import { marketsOf } from '../space.ts';
 import { objectiveOf } from '../sweepJob.ts';
 import type { SweepResult } from '../sweepResult.ts';
 import { shownNames } from '../shownNames.ts';
@@ -54,13 +57,19 @@ export function sweepPage(
   return htmlPage({
     title: `${title}: sweep`,
     style: assets.style,
-    body: html`<main>${bodyOf(result, title, names)}</main>`,
+    body: html`<main>${bodyOf(result, title, names, universeText(context))}</main>`,
     data,
     scripts: [assets.script],
   });
 }
 
-function bodyOf(result: SweepResult, title: string, names: Readonly<Record<string, string>>): Html {
+/** @param universe the instruments of a portfolio; null: a sweep of single runs */
+function bodyOf(
+  result: SweepResult,
+  title: string,
+  names: Readonly<Record<string, string>>,
+  universe: string | null,
+): Html {
   const { verdict, overfitting, warnings } = result;
   const isJudged = overfitting.deflatedSharpe !== null;
   const part = (id: string, heading: string, content: Html = NOTHING): Html =>
@@ -68,6 +77,7 @@ function bodyOf(result: SweepResult, title: string, names: Readonly<Record<strin
   return html`<header>
       <h1>${title}</h1>
       <p class="lead" id="headline">${headline(result)}</p>
+      ${universe === null ? NOTHING : html`<p class="lead" id="universe">${universe}</p>`}
     </header>
     <section id="verdict" class="${verdict.code}">
       <h2>${isJudged ? (verdict.code === 'luck' ? 'Probably luck' : 'Probably not luck') : 'No verdict'}</h2>
@@ -89,6 +99,18 @@ function bodyOf(result: SweepResult, title: string, names: Readonly<Record<strin
     ${part('marginals', 'Each parameter')} ${part('cloud', 'All variants: return against drawdown')}
     ${part('fan', 'Equity of the best against buy and hold')} ${walkForwardSection(result, names)}
     ${part('overfitting', 'Over-fitting', overfittingTable(result))}`;
+}
+
+/** The instruments of the portfolios; null where each variant runs on one. */
+function universeText({ job, space }: SweepContext): string | null {
+  const { config } = job.spec;
+  if (!isPortfolio(config)) return null;
+  const lists = marketsOf(config, space).map(({ symbols }) => symbols);
+  const sizes = lists.map((symbols) => symbols.length).sort((a, b) => a - b);
+  const [fewest, most] = [sizes[0], sizes[sizes.length - 1]];
+  const all = new Set(lists.flat());
+  const count = most === 1 ? '1 instrument' : `${fewest === most ? most : `${fewest} to ${most}`} instruments`;
+  return `Portfolios of ${count}: ${listed([...all])}`;
 }
 
 function headline({ method, evaluated, objective, failures }: SweepResult): string {
