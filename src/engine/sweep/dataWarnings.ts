@@ -3,8 +3,9 @@ import type { ComparedRun } from '../comparedRun.ts';
 import { dataFindings, drillingFindings, type DataFinding } from '../report/dataFindings.ts';
 import { universeWarnings } from '../report/portfolio/portfolioWarnings.ts';
 import { listed } from '../report/portfolio/symbolList.ts';
+import type { BacktestTask } from '../task.ts';
 import type { RankingRows } from './rankingRows.ts';
-import { prepareVariant, type SweepContext } from './shard.ts';
+import { prepareVariant, taskOf, type SweepContext } from './shard.ts';
 import { configOf } from './space.ts';
 
 interface DataWarning {
@@ -23,7 +24,7 @@ export function dataWarnings(context: SweepContext, { top: [best] }: Pick<Rankin
     findings: [...drillingFindings(instrument), ...dataFindings(instrument, [])],
   }));
   if (found.length === 1) return found[0].findings.map((finding) => ({ code: finding.code, message: textOf(finding) }));
-  return [...sharedFindings(found), ...warningsOfUniverse(prepared)];
+  return [...sharedFindings(found), ...warningsOfUniverse(taskOf(context.job, config), prepared)];
 }
 
 const textOf = ({ message, suggestion }: DataFinding): string => `${message} ${suggestion}`;
@@ -41,10 +42,10 @@ function sharedFindings(
 }
 
 /** What a backtest of a portfolio warns of, such as instruments whose data ends early. */
-function warningsOfUniverse(run: ComparedRun): DataWarning[] {
+function warningsOfUniverse(task: BacktestTask, run: ComparedRun): DataWarning[] {
   const { input, portfolio } = run.simulate();
   if (portfolio === undefined) return [];
-  return universeWarnings({ input, endRow: input.end }, portfolio).map(({ code, message, suggestion }) => ({
+  return universeWarnings(task, { input, endRow: input.end }, portfolio).map(({ code, message, suggestion }) => ({
     code,
     message: suggestion === undefined ? message : `${message} ${suggestion}`,
   }));

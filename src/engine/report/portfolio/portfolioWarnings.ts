@@ -20,11 +20,12 @@ export function portfolioWarnings(task: BacktestTask, report: ReportInput, portf
   const common = configWarnings(task.strategyAst, report);
   const instruments = portfolio.bySymbol.map((index) => portfolio.instruments[index]);
   const contradicted = contradictions(instruments, portfolio.isNamed);
-  return [...common, ...contradicted, ...universeWarnings(report, portfolio)];
+  return [...common, ...contradicted, ...universeWarnings(task, report, portfolio)];
 }
 
 /** The warnings about several instruments in one account. */
 export function universeWarnings(
+  task: BacktestTask,
   report: Pick<ReportInput, 'input' | 'endRow'>,
   portfolio: PortfolioRun,
 ): ValidationIssue[] {
