@@ -1,6 +1,7 @@
 // Two kinds of test files. Most share a process with others, so that the code under test is loaded once. Those that
 // start and kill processes, or measure memory, have a process each: a leak must not reach another file.
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const FOLDERS = [
   'bench',
@@ -21,19 +22,58 @@ const ALONE = [
   ...FILES.map((file) => `test/${file}.test.ts`),
 ];
 
+/** Files that take longest, the longest first: none of them begins while a core has nothing else left to do. */
+const LONGEST = [
+  'jobs/crash',
+  'cli/demo',
+  'engine/pool/compiledCode',
+  'hostile/hostile',
+  'cli/serve',
+  'engine/pool/memory',
+  'faults/rounds',
+  'faults/manyHosts',
+  'db/embedded',
+  'bench/arguments',
+  'operations',
+  'laws/robustnessVerdict',
+  'docsExamples',
+  'laws/fillRules',
+  'api/backtestReads',
+  'api/heavyQueue',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId, project }: TestSpecification): number => {
+      const at = LONGEST.findIndex((file) => moduleId.endsWith(`/test/${file}.test.ts`));
+      const among = at === -1 ? LONGEST.length : at;
+      return project.config.sequence.groupOrder * (LONGEST.length + 1) + among;
+    };
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
+/** Tests that start processes wait for them now and then: a third file at a time uses what two leave of two cores. */
+const ALONE_WORKERS = 3;
+const SHARED_WORKERS = 2;
+
 export default defineConfig({
   test: {
     pool: 'forks',
     globalSetup: ['test/support/databaseRun.ts'],
     setupFiles: ['test/support/plain.ts'],
-    maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // Above the patience of test/support/eventually.ts, whose message says what did not happen.
     testTimeout: 180_000,
     // A test without an assertion checks nothing.
     expect: { requireAssertions: true },
     hookTimeout: 180_000,
     projects: [
-      { extends: true, test: { name: 'alone', include: ALONE } },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, maxWorkers: ALONE_WORKERS, sequence: { groupOrder: 0 } },
+      },
       {
         extends: true,
         test: {
@@ -41,6 +81,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...ALONE, 'test/oracles/**'],
           isolate: false,
+          maxWorkers: SHARED_WORKERS,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
