@@ -1,6 +1,6 @@
 // Vitest's global setup: names the folder of the run and its Postgres in it, stops the server at the end, and removes
 // what killed runs have left. Where the machine has the memory, temporary files of the tests lie there: nothing of a
-// test outlives the run, so nothing has to wait for a disk, which took a fifth of the time of tests that start services.
+// test outlives the run, so nothing has to wait for a disk, which was a fifth of the time of tests that start services.
 import { existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
