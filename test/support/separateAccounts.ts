@@ -219,7 +219,15 @@ function merged(
     netExposure: equity.map((_, at) => sum(values.map((column) => column[at]))),
     openPositions: Uint16Array.from(equity, (_, at) => values.filter((column) => column[at] !== 0).length),
     weights,
-    rankedOut: { count: 0, mostAtOnce: 0, largestLost: null, smallestTaken: null, isUnranked: false },
+    rankedOut: {
+      count: 0,
+      atClose: 0,
+      atFill: 0,
+      mostAtOnce: 0,
+      largestLost: null,
+      smallestTaken: null,
+      isUnranked: false,
+    },
     rebalancing: null,
     contestedFunds: 0,
   };

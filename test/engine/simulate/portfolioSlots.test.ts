@@ -35,7 +35,15 @@ describe('slots of the account', () => {
 
   it('count what lost, its value and the lowest value that got in', () => {
     const result = sameClose([1, 3, 2, 4], { slots: 2 });
-    expect(result.rankedOut).toEqual({ count: 2, mostAtOnce: 2, largestLost: 2, smallestTaken: 3, isUnranked: false });
+    expect(result.rankedOut).toEqual({
+      count: 2,
+      atClose: 2,
+      atFill: 0,
+      mostAtOnce: 2,
+      largestLost: 2,
+      smallestTaken: 3,
+      isUnranked: false,
+    });
     expect(result.byInstrument.map(({ rankedOut }) => rankedOut)).toEqual([1, 0, 1, 0]);
     expect(result.counts.entrySignals).toBe(4);
     expect(result.counts.entriesFilled).toBe(2);

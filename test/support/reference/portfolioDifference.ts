@@ -51,11 +51,10 @@ function numbersDiffer(what: string, engine: ArrayLike<number>, reference: reado
 function perInstrument(input: PortfolioInput, engine: PortfolioResult, reference: ReferencePortfolio): string | null {
   for (const [index, expected] of reference.byInstrument.entries()) {
     const entryIds = input.instruments[index].entries.map(({ id }) => id);
-    const orders = engine.orders!.filter(({ instrument, status }) => instrument === index && status !== 'cancelled');
-    const expectedOrders = expected.orders.filter(({ status }) => status !== 'cancelled');
+    const orders = engine.orders!.filter(({ instrument }) => instrument === index);
     const got = engine.byInstrument[index];
     const difference =
-      ordersDiffer(orders, expectedOrders, entryIds) ??
+      ordersDiffer(orders, expected.orders, entryIds) ??
       countsDiffer(got, expected) ??
       (got.rankedOut === expected.rankedOut ? null : `ranked out ${got.rankedOut}, reference ${expected.rankedOut}`);
     if (difference !== null) return `instrument ${index}: ${difference}`;
@@ -73,6 +72,8 @@ function totalsDiffer(engine: PortfolioResult, reference: ReferencePortfolio): s
   const lost = reference.byInstrument.reduce((sum, { rankedOut }) => sum + rankedOut, 0);
   const pairs = {
     count: [got.count, lost],
+    atClose: [got.atClose, expected.count],
+    atFill: [got.atFill, lost - expected.count],
     largestLost: [got.largestLost, expected.largestLost],
     smallestTaken: [got.smallestTaken, expected.smallestTaken],
     isUnranked: [got.isUnranked, expected.isUnranked],

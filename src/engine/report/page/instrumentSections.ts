@@ -102,14 +102,16 @@ export function rankedOutSection({ summary, report }: CompletedRun): Html {
         <td>${count(counts.entriesFilled)}</td>
       </tr>`;
     });
-  const { largestLost, smallestTaken, mostAtOnce } = rankedOut;
+  const { largestLost, smallestTaken, mostAtOnce, atFill } = rankedOut;
   const ranks =
     largestLost === null || smallestTaken === null
       ? ''
       : ` The largest rank that lost was ${trimmed(largestLost, 4)}, ` +
         `the smallest that got in ${trimmed(smallestTaken, 4)}.`;
   const unranked = rankedOut.isUnranked ? ' Without a rank, the order of the list decided.' : '';
-  const lost = `${count(rankedOut.count)} signals found no free slot, at most ${count(mostAtOnce)} at one close.`;
+  const later = atFill === 0 ? '' : `, ${count(atFill)} of them when their order would have filled`;
+  const lost =
+    `${count(rankedOut.count)} signals found no free slot${later}, ` + `at most ${count(mostAtOnce)} at one close.`;
   const note = `${lost}${ranks}${unranked}`;
   const headings = [
     { text: 'Instrument', isText: true },

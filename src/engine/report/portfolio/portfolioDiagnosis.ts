@@ -41,7 +41,7 @@ function lostSignals(report: ReportInput, { simulation }: PortfolioRun): Diagnos
   const { rankedOut, counts, contestedFunds } = simulation;
   const unpaid = counts.ordersRejected.INSUFFICIENT_BALANCE;
   if (rankedOut.count === 0 && unpaid === 0) return [];
-  const { count, mostAtOnce, largestLost, smallestTaken } = rankedOut;
+  const { count, atClose, atFill, mostAtOnce, largestLost, smallestTaken } = rankedOut;
   const ranks =
     largestLost === null || smallestTaken === null
       ? ''
@@ -50,8 +50,9 @@ function lostSignals(report: ReportInput, { simulation }: PortfolioRun): Diagnos
     mostAtOnce === 0
       ? ', each when its order would have filled'
       : `. At most ${mostAtOnce} ${mostAtOnce === 1 ? 'signal was' : 'signals were'} lost at the same close`;
+  const later = atClose > 0 && atFill > 0 ? `, ${atFill} of them when their order would have filled` : '';
   const slots =
-    count === 0 ? '' : `${count} of ${counts.entrySignals} entry signals found no free slot${atOnce}.${ranks}`;
+    count === 0 ? '' : `${count} of ${counts.entrySignals} entry signals found no free slot${later}${atOnce}.${ranks}`;
   const contested =
     contestedFunds === 0
       ? ''

@@ -72,8 +72,11 @@ export class GatheredPortfolio implements PortfolioResult {
     this.netExposure = portfolio.netExposure;
     this.openPositions = portfolio.openPositions;
     this.weights = portfolio.weights;
+    const lost = sum(({ run }) => run.counts.lostSlots);
     this.rankedOut = {
-      count: sum(({ run }) => run.counts.lostSlots),
+      count: lost,
+      atClose: portfolio.lostAtClose,
+      atFill: lost - portfolio.lostAtClose,
       mostAtOnce: portfolio.mostLostAtOnce,
       largestLost: Number.isNaN(portfolio.largestLost) ? null : portfolio.largestLost,
       smallestTaken: Number.isNaN(portfolio.smallestTaken) ? null : portfolio.smallestTaken,

@@ -154,6 +154,7 @@ function countLost(portfolio: Portfolio, taken: readonly Unit[], lost: readonly 
     orders += legs.length;
     if (!(portfolio.largestLost >= rank) && !Number.isNaN(rank)) portfolio.largestLost = rank;
   }
+  portfolio.lostAtClose += orders;
   portfolio.mostLostAtOnce = Math.max(portfolio.mostLostAtOnce, orders);
   for (const { rank } of taken)
     if (!(portfolio.smallestTaken <= rank) && !Number.isNaN(rank)) portfolio.smallestTaken = rank;

@@ -85,6 +85,7 @@ export class Portfolio {
     ordersRejected: 0,
     ordersUnneeded: 0,
   };
+  lostAtClose = 0;
   mostLostAtOnce = 0;
   largestLost = NaN;
   smallestTaken = NaN;

@@ -90,7 +90,12 @@ export interface PortfolioResult extends Omit<SimulationResult, 'orders'> {
   readonly weights: Float64Array | null;
   /** Signals that lost to the rank, how far they were from getting in, and whether order of the list ever decided. */
   readonly rankedOut: {
+    /** `atClose` + `atFill`. */
     readonly count: number;
+    /** Signals that found no free slot at their close, and so made no order. */
+    readonly atClose: number;
+    /** Orders that were cancelled because no slot was free when they would have filled. */
+    readonly atFill: number;
     /** The most that lost at one close: so many more slots would have taken each of them. */
     readonly mostAtOnce: number;
     /** Of the ranks that lost, the largest, and of those that got in beside them, the smallest; null: none. */

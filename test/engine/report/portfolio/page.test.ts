@@ -31,7 +31,15 @@ beforeAll(() => {
   accounts = separateAccounts(TASK, MARKETS, {
     changed: (result) => ({
       ...result,
-      rankedOut: { count: 5, mostAtOnce: 2, largestLost: 3, smallestTaken: 4, isUnranked: false },
+      rankedOut: {
+        count: 5,
+        atClose: 3,
+        atFill: 2,
+        mostAtOnce: 2,
+        largestLost: 3,
+        smallestTaken: 4,
+        isUnranked: false,
+      },
       byInstrument: result.byInstrument.map((each, index) => ({ ...each, rankedOut: index === 3 ? 5 : 0 })),
     }),
   });
@@ -70,7 +78,9 @@ describe('the report of a portfolio', () => {
       expect(rows).toContain(`<th scope="row">${symbol}</th>`);
       expect(sectionOf('contribution')).toContain(`<span>${symbol}</span>`);
     }
-    expect(sectionOf('ranked-out')).toContain('5 signals found no free slot, at most 2 at one close.');
+    expect(sectionOf('ranked-out')).toContain(
+      '5 signals found no free slot, 2 of them when their order would have filled, at most',
+    );
     expect(sectionOf('ranked-out').match(/<th scope="row">/g)).toHaveLength(1);
     expect(sectionOf('exposure')).toContain('Number of positions over time');
   });
