@@ -31,13 +31,11 @@ export function register(program: Command): void {
 }
 
 async function explain(options: Options): Promise<void> {
-  const { strategyAst, signalGraph, settings } = await readCheckedStrategy(options, options.timeframe);
+  const { strategyAst, signalGraph, settings, issues } = await readCheckedStrategy(options, options.timeframe);
   const { symbols } = options;
   if (symbols !== undefined && options.symbol !== undefined)
     throw new UsageError('Give --symbol for one instrument, or --symbols for those of a portfolio, not both.');
-  // No instrument of a portfolio has this name, so that a node that names one reads it in the runs of all others.
-  const base = symbols === undefined ? options : { ...options, symbol: 'SYMBOL' };
-  const explained = explainStrategy(strategyAst, settings, { ...base, signalGraph });
+  const explained = explainStrategy(strategyAst, settings, { ...options, instruments: symbols, signalGraph });
   if (!explained.ok)
     throw new CommandError(explained.issues.map((issue) => issue.message).join('\n'), 'STRATEGY_INVALID');
   const { explanation } = explained;
@@ -46,7 +44,8 @@ async function explain(options: Options): Promise<void> {
   const own = symbols ?? (isNamed ? [symbol] : []);
   const foreign = foreignSeries(strategyAst, symbol, timeframe).filter((series) => !own.includes(series.symbol));
   const bars = await findSources([...own.map((each) => ({ symbol: each, timeframe })), ...foreign], options.data);
-  if (options.json) return printJson({ ...explanation, bars });
+  if (options.json) return printJson({ ...explanation, bars, warnings: issues });
+  for (const { code, message } of issues) printLine(`warning ${code}: ${message}`);
   printLine(`${explanation.plan}lookback: ${explanation.inferredLookback} bars`);
   for (const { source, ...series } of bars)
     printLine(

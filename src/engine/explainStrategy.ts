@@ -6,6 +6,8 @@ import { inferLookback } from './language/canonical/lookback.ts';
 import { prepareStrategy } from './language/prepare/prepare.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
 import { compilePlan } from './plan/compile.ts';
+import { EACH_INSTRUMENT } from './language/check/nameChecks.ts';
+import { explainPortfolio } from './plan/explainPortfolio.ts';
 import { explainPlan } from './plan/explain.ts';
 
 interface Explanation {
@@ -26,6 +28,8 @@ export function explainStrategy(
   base: {
     readonly symbol?: string | undefined;
     readonly timeframe?: Timeframe | undefined;
+    /** The instruments of a portfolio, in place of `symbol`. */
+    readonly instruments?: readonly string[] | undefined;
     /** What `strategyAst` was compiled from, when the author sent a graph. */
     readonly signalGraph?: SignalGraph | undefined;
   } = {},
@@ -34,7 +38,9 @@ export function explainStrategy(
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] } {
   const { defaults } = strategyAst.strategy;
   const timeframe = base.timeframe ?? defaults?.timeframe ?? '1h';
-  const symbol = base.symbol ?? defaults?.instrument?.symbol ?? 'SYMBOL';
+  const { instruments = null } = base;
+  const isPortfolio = instruments !== null || strategyAst.strategy.allocation !== undefined;
+  const symbol = isPortfolio ? 'each instrument' : (base.symbol ?? defaults?.instrument?.symbol ?? 'SYMBOL');
   const prepared = prepareStrategy(
     strategyAst,
     settings,
@@ -44,7 +50,7 @@ export function explainStrategy(
   if (!prepared.ok) return prepared;
   const plan = compilePlan(
     prepared.strategy,
-    { symbol, timeframe },
+    { symbol: isPortfolio ? EACH_INSTRUMENT : symbol, timeframe },
     { pointerOf: prepared.pointerOf, slippageAtrPeriod: null, recordsConditions: true },
   );
   const inferredLookback = inferLookback(prepared.strategy, timeframe);
@@ -55,7 +61,9 @@ export function explainStrategy(
       timeframe,
       inferredLookback,
       steps: plan.steps.length,
-      plan: explainPlan(plan, symbol, prepared.strategy.maxConcurrentPositions),
+      plan:
+        (isPortfolio ? explainPortfolio(prepared.strategy, instruments) : '') +
+        explainPlan(plan, symbol, prepared.strategy.maxConcurrentPositions),
     },
   };
 }

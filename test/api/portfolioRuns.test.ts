@@ -269,6 +269,10 @@ describe('a portfolio on the command line', () => {
       'AAPL,MSFT',
     ]);
     expect(code).toBe(0);
+    expect(stdout).toMatch(/^Portfolio of 2 instruments: AAPL, MSFT; one account/);
+    expect(stdout).toMatch(/\n  open .*\n  inside .*\n  close .*\n  rank    entry 0: the largest .*\n  slots /);
+    expect(stdout).toContain('Plan on each instrument:1d');
+    expect(stdout).not.toContain('SYMBOL');
     expect(stdout).toContain('AAPL 1d: shipped with Candlepool');
     expect(stdout).toContain('MSFT 1d: shipped with Candlepool');
   });
