@@ -208,8 +208,18 @@ describe('over HTTP', () => {
 
   it('lists templates, one of them in full', async () => {
     const { callTool } = await connect(key.apiKey);
-    const { body } = await callTool('list_templates', { maxBytes: 20_000 });
-    expect(body.data.length).toBeGreaterThan(15);
+    const { data: all } = (await key.get('/system-strategies?limit=100')).body;
+    expect(all.length).toBeGreaterThan(30);
+    for (const page of [{}, { limit: 10 }]) {
+      const found: object[] = [];
+      let cursor: string | null = null;
+      do {
+        const { body } = await callTool('list_templates', { ...page, ...(cursor !== null && { cursor }) });
+        found.push(...body.data);
+        cursor = body.pagination.nextCursor;
+      } while (cursor !== null);
+      expect(found).toEqual(all);
+    }
     const template = await callTool('list_templates', { key: 'golden_cross' });
     expect(template.body).toMatchObject({ key: 'golden_cross', strategyAst: { protocol: 'svc.strategy' } });
   });

@@ -69,13 +69,24 @@ const getStrategy = readTool(
   },
 );
 
+/** Room for a page of the usual length. */
+const LIST_BYTES = 16_000;
+const CURSOR = z
+  .string()
+  .optional()
+  .describe('`pagination.nextCursor` of the page before, with the same sort and filters.');
+
 const listTemplates = readTool(
   'list_templates',
   'List templates',
   'Strategies to learn from and to change; with `key`, one of them with its payload and a config on which it trades.',
-  { key: z.string().optional().describe('The key of a template, in full.') },
-  ({ key }, { call }) =>
-    call(get(key === undefined ? '/system-strategies?limit=100' : `/system-strategies/${segment(key)}`)),
+  {
+    key: z.string().optional().describe('The key of a template, in full.'),
+    limit: BacktestListQuery.shape.limit,
+    cursor: CURSOR,
+  },
+  ({ key, ...page }, { call }) =>
+    call(get(key === undefined ? `/system-strategies?${queryOf(page)}` : `/system-strategies/${segment(key)}`)),
 );
 
 const cancelBacktest = writeTool(
@@ -94,12 +105,6 @@ const cancelSweep = writeTool(
   (args, { call }) => call(post(`/sweeps/${segment(args.id)}/cancel`)),
 );
 
-/** Room for a page of the usual length. */
-const LIST_BYTES = 16_000;
-const CURSOR = z
-  .string()
-  .optional()
-  .describe('`pagination.nextCursor` of the page before, with the same sort and filters.');
 const { limit, status, strategyId, strategyVersionId, symbol, timeframe } = BacktestListQuery.shape;
 const listBacktests = readTool(
   'list_backtests',
@@ -176,7 +181,7 @@ export const TOOLS: readonly Tool[] = [
   ),
   withMaxBytes(listStrategies, LIST_BYTES),
   getStrategy,
-  listTemplates,
+  withMaxBytes(listTemplates, LIST_BYTES),
   writeTool(
     'create_strategy',
     'Create a strategy',

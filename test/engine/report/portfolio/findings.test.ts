@@ -154,9 +154,18 @@ describe('warnings of a portfolio', () => {
     expect(run({ markets: [A, daily('STOCK', { tradesAllDay: false })] }).warnings).toEqual([]);
   });
 
-  it('are all tested above, but for the one that the language gives', () => {
-    const tested = new Set(cases.map(([name]) => name.split(' ')[0]));
-    expect(PORTFOLIO_WARNING_CODES.filter((code) => !tested.has(code))).toEqual(['CROSS_SECTION_OF_ONE']);
+  it('include CROSS_SECTION_OF_ONE in a run of one instrument, and in no other', () => {
+    const trigger = compare({ kind: 'cross_section', op: 'rank', source: market() }, 'lt', constant(2));
+    const [only, ...others] = run({ markets: [A], trigger }).warnings;
+    expect(only).toMatchObject({ code: 'CROSS_SECTION_OF_ONE', path: '/config/signalInstrument', severity: 'warning' });
+    expect(only.suggestion).toContain('config.instruments');
+    expect(others).toEqual([]);
+    expect(run({ markets: [A, B], trigger }).warnings).toEqual([]);
+  });
+
+  it('are all tested above', () => {
+    const tested = new Set(['CROSS_SECTION_OF_ONE', ...cases.map(([name]) => name.split(' ')[0])]);
+    expect(PORTFOLIO_WARNING_CODES.filter((code) => !tested.has(code))).toEqual([]);
   });
 });
 
