@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsonPatch from 'fast-json-patch';
 import type { Summary, ValidationIssue } from '../engine/index.ts';
-import { batchItems, BROKEN_GRAPH, configOf, CROSS_GRAPH, SILENT_GRAPH } from './demoStrategies.ts';
+import { batchItems, BROKEN_GRAPH, configOf, CROSS_GRAPH, ROTATION_GRAPH, SILENT_GRAPH } from './demoStrategies.ts';
 import { CommandError, formatTable } from './output.ts';
 import { startProgress } from './progress.ts';
 
@@ -23,8 +23,11 @@ export interface DemoOutcome {
   readonly seconds: number;
   readonly runsPerSecond: number;
   readonly silent: { readonly diagnosis: string; readonly message: string; readonly suggestion: string };
+  readonly portfolio: { readonly instruments: number; readonly rebalances: number; readonly returnPct: number };
 }
 
+/** The shipped universe, without the coins, which trade on every day of the week. */
+const UNIVERSE = /^SYN-(?!COIN)/;
 const POLL_MS = 25;
 /** Two hundred small runs take a second or two. A machine that needs this long is in trouble. */
 const BATCH_WITHIN_MS = 120_000;
@@ -49,7 +52,8 @@ export class DemoAgent {
     const cross = await this.#author('Two means', CROSS_GRAPH);
     const batch = await this.#runBatch(batchItems(dips, cross));
     const silent = await this.#explainSilence();
-    return { repaired, ...batch, silent };
+    const portfolio = await this.#rotate();
+    return { repaired, ...batch, silent, portfolio };
   }
 
   async #lookAround(): Promise<void> {
@@ -247,6 +251,35 @@ export class DemoAgent {
     this.#say(`     ${first.code}: ${first.message}`);
     this.#say(`     ${first.suggestion}`);
     return { diagnosis: first.code, message: first.message, suggestion: first.suggestion };
+  }
+
+  /** One account over the shipped universe: what it held, and how often it was rebalanced. */
+  async #rotate(): Promise<DemoOutcome['portfolio']> {
+    const version = await this.#author('The five strongest', ROTATION_GRAPH);
+    const { data } = await this.#call<{ data: readonly { symbol: string }[] }>(
+      'GET',
+      '/public/v1/market-data?timeframe=1d&limit=100',
+    );
+    const instruments = data.filter(({ symbol }) => UNIVERSE.test(symbol)).map(({ symbol }) => ({ symbol }));
+    const { signalInstrument: _one, ...config } = configOf('', '1d');
+    const queued = await this.#call<{ id: string }>('POST', '/public/v1/backtests', {
+      strategyVersionId: version,
+      config: { ...config, instruments },
+    });
+    const detail = await this.#call<{ status: string; result: { summaryJson: Summary } }>(
+      'GET',
+      `/public/v1/backtests/${queued.id}?wait=30`,
+    );
+    if (detail.status !== 'completed')
+      throw new CommandError(`The portfolio ended with the status ${detail.status}.`, 'DEMO_FAILED');
+    const { returnPct, buyHoldReturnPct, strategyTrace } = detail.result.summaryJson;
+    const { rebalances, ordersFilled } = strategyTrace!.funnel.allocation!;
+    const percent = (value: number | null): string => (value === null ? '–' : `${(100 * value).toFixed(1)} %`);
+    this.#say(
+      `9. A portfolio of ${instruments.length} instruments: ${percent(returnPct)}, equal money in each ` +
+        `${percent(buyHoldReturnPct)}; ${rebalances} rebalances, ${ordersFilled} orders filled`,
+    );
+    return { instruments: instruments.length, rebalances, returnPct };
   }
 
   async #call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {

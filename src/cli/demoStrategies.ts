@@ -16,6 +16,24 @@ const entry = (trigger: string, filters: readonly string[]) => ({
   action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 } },
 });
 
+/** Holds the five instruments with the largest change over half a year, chosen at the end of each month. */
+export const ROTATION_GRAPH = {
+  protocol: 'svc.signal-graph',
+  version: 2,
+  nodes: [
+    { id: 'strength', kind: 'indicator', indicator: 'roc', args: { length: 126 } },
+    { id: 'month', kind: 'schedule', every: 'month', on: 'last' },
+  ],
+  strategy: {
+    kind: 'strategy',
+    allocation: {
+      kind: 'allocation',
+      when: { ref: 'month' },
+      long: { by: { ref: 'strength' }, top: 5, keepWithin: 8 },
+    },
+  },
+} as const;
+
 /** Buys dips of the RSI in an uptrend. It has four typing mistakes, each of which validation can repair. */
 export const BROKEN_GRAPH = {
   protocol: 'svc.signal-graph',

@@ -51,7 +51,7 @@ async function interrupt(run: TerminalRun, moment: () => boolean): Promise<void>
 }
 
 describe('candlepool demo', () => {
-  it('repairs a strategy, runs 200 backtests, explains why one never traded, and leaves nothing behind', async () => {
+  it('repairs a strategy, runs 200 backtests and a portfolio, explains silence, and cleans up', async () => {
     // The path is too long for a socket, which then lies elsewhere; and workers warm up, as they do for a newcomer.
     const long = join(folder, 'a'.repeat(100));
     mkdirSync(long);
@@ -62,6 +62,9 @@ describe('candlepool demo', () => {
       expect.arrayContaining(['REF_NOT_FOUND', 'UNKNOWN_INDICATOR', 'UNKNOWN_FIELD', 'UNKNOWN_INDICATOR_ARG']),
     );
     expect(outcome).toMatchObject({ backtests: 200, completed: 200, silent: { diagnosis: 'NEVER_TOGETHER' } });
+    const { instruments, rebalances } = outcome.portfolio as { instruments: number; rebalances: number };
+    expect(instruments).toBeGreaterThanOrEqual(40);
+    expect(rebalances).toBeGreaterThan(50);
     expect([readdirSync(long), commandLinesWith(long)]).toEqual([[], []]);
   });
 
