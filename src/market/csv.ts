@@ -128,11 +128,15 @@ class CsvReader {
     if (this.#first.length === HEAD_LINES) this.#readHead();
   }
 
-  /** A row whose cells are all numbers, or missing. */
-  readNumbers(numbers: Float64Array): void {
+  /** A row of numbers, NaN for a missing one, and of texts in the columns that have them. */
+  readRow(numbers: Float64Array, texts: readonly (string | null)[]): void {
     this.#line++;
     this.#beginRow();
-    for (let at = 0; at < this.#columns.length; at++) this.#columns[at].pushNumber(numbers[at]);
+    for (let at = 0; at < this.#columns.length; at++) {
+      const text = texts[at];
+      if (text === null) this.#columns[at].pushNumber(numbers[at]);
+      else this.#columns[at].push(text);
+    }
     this.#endRow();
   }
 
@@ -253,6 +257,6 @@ function refuseText(cells: readonly string[]): never {
   refuse(
     'FORMAT_UNKNOWN',
     `The file is not a table of bars: it begins "${cells.join(',').slice(0, 80)}". Each row needs at least a time, ` +
-      'open, high, low and close, or a time and a close.',
+      'open, high, low and close, or a time and a close, with commas, semicolons, tabs or pipes between them.',
   );
 }

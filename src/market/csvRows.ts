@@ -1,10 +1,10 @@
 // The rows of text without quotes, read from its bytes: numbers and ISO 8601 times without a text for each cell. A line
-// that has anything else is split as text.
+// that is not like the first row is split as text.
 import { DAY_MS } from '../engine/bars/bars.ts';
 import type { CellsBuilder, IsoShape } from './table.ts';
 
 const [LF, CR, SPACE, PLUS, MINUS, POINT, ZERO, NINE, COLON] = [10, 13, 32, 43, 45, 46, 48, 57, 58];
-const [LETTER_E, LETTER_T, SMALL_E] = [69, 84, 101];
+const [HASH, SLASH, LETTER_E, LETTER_T, SMALL_E] = [35, 47, 69, 84, 101];
 /** The product of an integer below 2^53 and a power of ten up to here is rounded once. */
 const POWERS = Float64Array.from({ length: 23 }, (_, at) => Number(`1e${at}`));
 const MAX_DIGITS = 15;
@@ -21,8 +21,8 @@ interface LineReader {
   /** The columns that rows are pushed to; none before the head is known. */
   readonly columns: readonly CellsBuilder[];
   readonly readLine: (cells: readonly string[]) => void;
-  /** A row whose cells are all numbers, or missing. */
-  readonly readNumbers: (numbers: Float64Array) => void;
+  /** A row of numbers, NaN for a missing one, and of texts in the columns that have them. */
+  readonly readRow: (numbers: Float64Array, texts: readonly (string | null)[]) => void;
 }
 
 /** Reads every line. @throws MarketDataError, IsoShapeChanged */
@@ -43,6 +43,8 @@ class PlainRows {
   #numbers = new Float64Array(0);
   /** Per column, how its times are written; null: it has none. */
   #shapes: (IsoShape | null)[] = [];
+  /** Per column, the text of the last row that had one; null: a column of numbers. */
+  #texts: (string | null)[] = [];
   #days = new Map<number, number>();
 
   constructor(bytes: Uint8Array, delimiter: number, reader: LineReader) {
@@ -57,16 +59,16 @@ class PlainRows {
     const reader = this.#reader;
     while (this.#at < bytes.length) {
       const start = this.#at;
-      if (reader.columns.length > 0 && this.#readNumbers()) reader.readNumbers(this.#numbers);
+      if (reader.columns.length > 0 && this.#readRow()) reader.readRow(this.#numbers, this.#texts);
       else {
         this.#at = start;
-        this.#readText();
+        this.#readLine();
       }
     }
   }
 
-  /** A line as text. The first row decides which columns hold ISO 8601 times. */
-  #readText(): void {
+  /** A line as text. The first row decides which columns hold texts and ISO 8601 times. */
+  #readLine(): void {
     const bytes = this.#bytes;
     let end = this.#at;
     while (end < bytes.length && bytes[end] !== LF && bytes[end] !== CR) end++;
@@ -86,6 +88,7 @@ class PlainRows {
     const expected = Math.ceil((1.1 * this.#bytes.length * (columns[0].length + 1)) / (lineEnd + 1)) + 16;
     for (const column of columns) column.reserve(expected);
     this.#shapes = columns.map((column, at) => (readsIso ? column.asIso(shapeOf(cells[at] ?? '')) : null));
+    this.#texts = columns.map((column, at) => (column.hasTexts ? (cells[at] ?? '') : null));
   }
 
   #refuseShapes(): void {
@@ -93,25 +96,43 @@ class PlainRows {
       if (shape !== null && this.#reader.columns[at].hasTexts) throw new IsoShapeChanged();
   }
 
-  /** Whether the line is a row of numbers and times; then `#numbers` holds them and the next line is next. */
-  #readNumbers(): boolean {
+  /** Whether the line is like the first row; then `#numbers` and `#texts` hold it and the next line is next. */
+  #readRow(): boolean {
     const bytes = this.#bytes;
     const last = this.#numbers.length - 1;
     let at = this.#at;
+    let numbers = 0;
     for (let column = 0; column <= last; column++) {
       const shape = this.#shapes[column];
-      const value = shape === null ? this.#number(at) : this.#iso(at, shape);
+      const text = this.#texts[column];
+      const value =
+        text !== null ? this.#readText(at, column, text) : shape === null ? this.#number(at) : this.#iso(at, shape);
       if (value === undefined) return false;
+      if (!Number.isNaN(value)) numbers++;
       this.#numbers[column] = value;
       at = this.#at;
       const byte = at < bytes.length ? bytes[at] : LF;
       if (column < last ? byte !== this.#delimiter : byte !== LF && byte !== CR) return false;
       at += byte === CR && bytes[at + 1] === LF ? 2 : 1;
       // A missing value in the first cell may be a blank line.
-      if (column === 0 && Number.isNaN(value)) return false;
+      if (column === 0 && text === null && Number.isNaN(value)) return false;
     }
     this.#at = at;
-    return true;
+    // A line of words may stand below the table.
+    return numbers > 0;
+  }
+
+  /** NaN for a cell of text, which is most often that of the row above; undefined for what may be a remark. */
+  #readText(start: number, column: number, before: string): number | undefined {
+    const bytes = this.#bytes;
+    let at = start;
+    let isSame = true;
+    for (; at < bytes.length && bytes[at] !== this.#delimiter && bytes[at] !== LF && bytes[at] !== CR; at++)
+      if (isSame && bytes[at] !== before.charCodeAt(at - start)) isSame = false;
+    this.#at = at;
+    if (column === 0 && (bytes[start] === HASH || bytes[start] === SLASH || at === start)) return undefined;
+    if (!isSame || at - start !== before.length) this.#texts[column] = this.#text.toString('utf8', start, at);
+    return NaN;
   }
 
   /** The number that begins at a byte, NaN for an empty cell; undefined for what is neither. */

@@ -38,6 +38,7 @@ export function findPrices(
       'flat, so stops, targets and limits are only seen at the close.';
     return { open: close, high: close, low: close, close, isCloseOnly: true, isAdjusted: false, notes: [note] };
   }
+  if (Object.values(found).every((index) => index === null)) refuseNoPrice(names);
   const required = (role: PriceRole): number => found[role] ?? refuseMissing(role, names);
   return {
     open: required('open'),
@@ -66,6 +67,14 @@ function otherNotes(role: PriceRole, used: number, names: readonly string[], pla
 const PRICE_ROLES = ['open', 'high', 'low', 'close'] as const;
 type PriceRole = (typeof PRICE_ROLES)[number];
 
+function refuseNoPrice(names: readonly string[]): never {
+  refuse(
+    'COLUMN_MISSING',
+    `No column reads as open, high, low or close. The columns are ${listedNames(names)}. Say which they are: ` +
+      '--columns open=NAME,high=NAME,low=NAME,close=NAME, with the same name for all four if there is one price per bar.',
+  );
+}
+
 /** The value of a file of a time and one other column, such as FRED's; null for all other files. */
 function onlyValue({ columns }: Table, others: readonly number[]): number | null {
   const rest = columns.flatMap((_, index) => (others.includes(index) ? [] : [index]));
@@ -93,7 +102,7 @@ function refuseOtherPrices(
     'COLUMN_MISSING',
     `No column reads as open, high or low, and "${names[unknown]}" may be one of them. The columns are ` +
       `${listedNames(names)}. Name them with --columns open=…,high=…,low=…, or make flat bars of the closes with ` +
-      `--columns "open=${close},high=${close},low=${close}".`,
+      `--columns "open=${close},high=${close},low=${close},close=${close}".`,
   );
 }
 

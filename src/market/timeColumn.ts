@@ -24,8 +24,27 @@ const SAME_TIME_MS = 38 * HOUR_MS;
 /** 1973 in seconds. Smaller numbers are counters. */
 const LEAST_UNIX = 1e8;
 
+/** Columns that name the zone of each time. */
+const ZONES = ['timezone', 'tz', 'zone', 'utcoffset', 'gmtoffset'];
+
 /** @param chosen the columns that the owner of the file has named, one or a date and a time of day */
 export function findTime(
+  columns: readonly Cells[],
+  names: readonly string[],
+  plain: readonly string[],
+  options: Pick<ReadOptions, 'timeIs'>,
+  chosen: readonly number[] | null,
+): FoundTime | null {
+  const found = findWithoutZone(columns, names, plain, options, chosen);
+  const index = plain.findIndex((name) => ZONES.includes(name));
+  if (found === null || index < 0) return found;
+  const cells = joinDateAndTime(found.cells, columns[index]);
+  const isZoned = (text = ''): boolean => (parseDateTime(text)?.zone ?? null) !== null;
+  if (!isZoned(cells.texts?.[0])) return found;
+  return { ...found, cells, name: `${found.name} ${names[index]}`, indexes: [...found.indexes, index] };
+}
+
+function findWithoutZone(
   columns: readonly Cells[],
   names: readonly string[],
   plain: readonly string[],

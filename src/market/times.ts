@@ -199,7 +199,7 @@ function refuseTime(text: string, row: number, refusals: RefusalList, dateFormat
   const option =
     text === ''
       ? ', or leave such rows out with --drop-na'
-      : `, or give --date-format ${ambiguity?.option ?? 'for dates of another form'}`;
+      : `, or give --date-format ${ambiguity?.option ?? 'such as YYYY-DD-MM'}`;
   refusals.add(
     'TIME_UNREADABLE',
     row,

@@ -48,6 +48,7 @@ describe('a table without quotes', () => {
   const header = ['time', 'open', 'high', 'low', 'close', 'volume'];
   it.each([
     ['of any cells', fc.oneof(time, number)],
+    ['with a symbol in front', fc.constantFrom('AAPL', 'MSFT', 'Ünïcode', '', '# no', 'Total')],
     ['of times alike', fc.integer({ min: 0, max: 4e9 }).map((s) => new Date(s * 1000).toISOString().slice(0, 19))],
   ])('%s is the same as one with quotes', (_, first) => {
     const long = fc.array(row(first), { minLength: 1, maxLength: 150 });

@@ -236,6 +236,15 @@ export const COLUMNS: ImportSection = {
       { refused: 'COLUMN_MISSING', wayOut: { options: '--columns time=a,open=b,high=c,low=d,close=e,volume=f' } },
     ),
     shape(
+      'one column of prices per symbol',
+      table('Date,AAA,BBB,CCC', DAYS, (bar) => line([day(bar.time), bar.close, bar.open, bar.high])),
+      {
+        refused: 'COLUMN_MISSING',
+        wayOut: { options: '--columns open=AAA,high=AAA,low=AAA,close=AAA' },
+        bars: flat(withoutVolume(DAYS)),
+      },
+    ),
+    shape(
       'two closes',
       table('Date,Open,High,Low,close,Close,Volume', DAYS, (bar) =>
         line([day(bar.time), ...ohlcv(bar).slice(0, 4), 1, bar.volume]),

@@ -196,6 +196,14 @@ export const TIMES: ImportSection = {
       file: written(HOURS, (ms) => ms + HOUR - 1, HEADER.replace('time', 'close_time')),
       bars: HOURS,
     },
+    {
+      shape: 'the zone in a column of its own',
+      file: table('date,time,zone,open,high,low,close,volume', HOURS, (bar) => {
+        const { text, name } = inNewYork(bar.time);
+        return line([...text.split(' '), name, ...ohlcv(bar)]);
+      }),
+      bars: HOURS,
+    },
     { shape: 'a column `dt`', file: written(HOURS, stamp, HEADER.replace('time', 'dt')), bars: HOURS },
     {
       shape: 'a date and a time of recording that differ',
