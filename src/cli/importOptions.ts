@@ -41,7 +41,7 @@ export function withReadOptions(command: Command): Command {
       'keep the first or the last row of a time that appears more than once',
       oneOf(['first', 'last']),
     )
-    .option('--drop-na', 'leave out rows in which the time, a price or the volume is missing, or all prices are 0')
+    .option('--drop-na', 'leave out rows in which the time, a price or the volume is missing, or a price is 0')
     .option('--adjusted', 'scale the bars to the adjusted close of the file');
 }
 

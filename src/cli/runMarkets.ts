@@ -1,4 +1,5 @@
 // The bars of commands that run a strategy: from files, or from a catalog, opened as a market or as a universe.
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import {
   configIssues,
@@ -11,7 +12,8 @@ import {
   symbolsOf,
 } from '../engine/index.ts';
 import type { BacktestConfig, Market, SeriesName, Snapshot, Universe, ValidationIssue } from '../engine/index.ts';
-import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
+import { parseBarsArgument, readBarsFileWithReport } from '../market/barsFile.ts';
+import { isWarning } from '../market/importReport.ts';
 import { parseInstrumentFields } from '../market/instrument.ts';
 import { fileSource, openMarketSource, seriesHint, type MarketSource, type SeriesSource } from './marketSource.ts';
 import { CommandError, refusal, UsageError } from './output.ts';
@@ -200,7 +202,9 @@ async function readBarsFiles(
       // Without SYMBOL:TIMEFRAME=, the name of the file must not contradict the config.
       const checked = named.symbol === undefined ? { mustBe: symbol } : {};
       const options = { symbol, ...named, ...checked, ...(isBase && fields && { instrument: fields }) };
-      return { path, snapshot: await readBarsFile(path, options) };
+      const { snapshot, report } = await readBarsFileWithReport(path, options);
+      for (const note of report.notes) if (isWarning(note)) process.stderr.write(`${basename(path)}: ${note}\n`);
+      return { path, snapshot };
     }),
   );
   refuseTwice(read);

@@ -59,8 +59,18 @@ function readVector(vector: Vector): Cells {
     }
     return cells.finish(DataType.isTimestamp(type) ? UNITS[type.unit] : 'ms');
   }
-  for (let row = 0; row < vector.length; row++) cells.push(vector.get(row));
+  const cellOf = DataType.isDecimal(type) ? decimalReader(type.scale) : (cell: unknown): unknown => cell;
+  for (let row = 0; row < vector.length; row++) cells.push(cellOf(vector.get(row)));
   return cells.finish();
+}
+
+/** Decimals are integers of 32-bit words, the lowest first, in two's complement; as text they keep every digit. */
+function decimalReader(scale: number): (cell: unknown) => unknown {
+  return (cell) => {
+    if (!(cell instanceof Uint32Array)) return cell;
+    const unsigned = cell.reduceRight((value, word) => (value << 32n) | BigInt(word), 0n);
+    return `${BigInt.asIntN(cell.length * 32, unsigned)}e${-scale}`;
+  };
 }
 
 const scaled = (value: number | bigint, type: DataType): number =>

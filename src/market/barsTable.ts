@@ -6,11 +6,12 @@ import type { ColumnRoles } from './header.ts';
 import { RefusalList, refuse } from './importError.ts';
 import { summarizeSeries } from './importReport.ts';
 import type { BarsTable } from './importReport.ts';
+import { refuseMixedRows } from './mixedRows.ts';
 import { readPrices, readVolume } from './prices.ts';
 import type { ReadOptions } from './readOptions.ts';
 import { checkOrder, refuseEqualTimes, takeRoles, uniqueAndSorted, withoutMissing } from './rows.ts';
 import type { Selection } from './rows.ts';
-import { isNewestFirst } from './steps.ts';
+import { areDistinct, isNewestFirst } from './steps.ts';
 import type { Table } from './table.ts';
 import { openTimes } from './timeframeOf.ts';
 import { readTimes } from './times.ts';
@@ -32,6 +33,8 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   const reading = readTimes(filled.time, timeRefusals, options);
   timeRefusals.throwIfAny(filled.time.numbers.length);
   for (const note of reading.notes) notes.push(note);
+  if (options.columns?.symbol === undefined && !areDistinct(reading.times.toSorted()))
+    refuseMixedRows(filled, reading.times);
   const chosen = options.dedupe !== undefined || options.sort ? uniqueAndSorted(reading.times, options, notes) : null;
   const roles = takeRoles(filled, chosen);
   const { times, clocks } = {
@@ -41,7 +44,7 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   const rowCount = times.length;
   refuseEqualTimes(times, roles.timeName);
   const timeIs = options.timeIs ?? (roles.isCloseTime ? 'close' : 'open');
-  const { timeframe, time } = openTimes({ times, clocks }, timeIs, options, notes);
+  const { timeframe, time } = openTimes({ times, clocks, isDates: reading.isDates }, timeIs, options, notes);
   if (table.names === null) noteClockTimes(time, notes);
   const refusals = new RefusalList(table.firstLine, originalRows(rowsOfTable, originalRows(present, chosen)));
   const prices = readPrices(roles, refusals, notes);

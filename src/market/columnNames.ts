@@ -6,7 +6,7 @@ export const NAMES = {
     'opentime', 'windowstart', 'tsevent', 'timestamp', 'datetime', 'timeperiodstart', 'periodstart', 'barstart',
     'starttime', 'startedat', 'beginsat', 'gmttime', 'utctime', 'timeutc', 'datetimeutc', 'dateutc', 'snapshottimeutc',
     'time', 'date', 'dt', 'ts', 't', 'unix', 'unixtime', 'unixtimestamp', 'epoch', 'mts', 'start', 'tradedate',
-    'tradingday', 'tradedatetime', 'observationdate', 'datadate', 'quotedate', 'caldt', 'day', 'datetimestamp', 'datum',
+    'tradingday', 'tradedatetime', 'observationdate', 'datadate', 'quotedate', 'caldt', 'datetimestamp', 'datum',
     'datumzeit', 'zeitstempel', 'zeit', 'fecha', 'data', 'dataora', '日期', '时间', 'index', 'indexlevel', 'unnamed',
     '',
   ],

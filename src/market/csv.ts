@@ -23,6 +23,7 @@ const QUOTE = 0x22;
 export function readCsv(bytes: Uint8Array): Table {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_CHARACTERS)).toString('utf8');
   const delimiter = clearDelimiterOf(head) || (bytes.includes(QUOTE) ? '' : plainDelimiterOf(head));
+  if (delimiter === '' && isSpaced(head)) return readCsv(Buffer.from(textOf(bytes).replaceAll(/ +/g, '\t')));
   const table =
     bytes.includes(QUOTE) || delimiter === '' ? readQuoted(textOf(bytes), delimiter) : readPlain(bytes, delimiter);
   // Without `raw`, nothing refers to the text, and its memory is free while the bars are checked.
@@ -75,6 +76,14 @@ function plainDelimiterOf(head: string): string {
   const has = (delimiter: string, cells: number): boolean =>
     2 * lines.filter((line) => line.split(delimiter).length >= cells).length > lines.length;
   return has(',', MIN_COLUMNS) ? ',' : ([';', '\t', '|', ','].find((delimiter) => has(delimiter, 2)) ?? '');
+}
+
+/** Whether most lines are cells with spaces between them, and nothing else. */
+function isSpaced(head: string): boolean {
+  const lines = head.split(/[\r\n]+/, 10).filter((line) => line.trim() !== '');
+  const spaced = lines.filter((line) => !/["\t]/.test(line) && line.trim().split(/ +/).length >= MIN_COLUMNS);
+  const widths = new Set(spaced.map((line) => line.trim().split(/ +/).length));
+  return 2 * spaced.length > lines.length && widths.size === 1 && spaced.some((line) => /\d +[\d.]/.test(line));
 }
 
 function rawCells(text: string, delimiter: string, columns: readonly number[]): string[][] {

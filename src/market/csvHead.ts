@@ -24,6 +24,12 @@ const MAX_PREAMBLE_LINES = 40;
 const MAX_HEADER_LINES = 3;
 /** A time and a price. */
 const MIN_WIDTH = 2;
+const PRICE_NAMES: readonly ReadonlySet<string>[] = [NAMES.open, NAMES.high, NAMES.low, NAMES.close].map(
+  (aliases) => new Set<string>(aliases),
+);
+/** What may stand under the names of columns, and is not a ticker. */
+const UNITS =
+  /^\W*(?:usd|eur|gbp|jpy|chf|usdt|us ?dollars?|dollars?|euros?|cents?|shares|units|contracts|price|float|double)\W*$/i;
 const FIELDS: ReadonlySet<string> = new Set([
   ...NAMES.open, ...NAMES.high, ...NAMES.low, ...NAMES.close, ...NAMES.volume, ...NAMES.adjustedClose,
 ]); // prettier-ignore
@@ -128,8 +134,15 @@ function readNames(
   );
   const indexName = lines.find((cells) => /^(?:date|datetime|time|timestamp)$/i.test(cells[0]))?.[0] ?? 'Date';
   const names = [indexName, ...lines[fieldLine].slice(1)];
-  const symbols = new Set(tickers?.slice(1).filter((cell) => cell !== ''));
-  if (symbols.size < 2) return { names, symbol: [...symbols][0] ?? null, owners: null };
+  const symbols = [...new Set(tickers?.slice(1).filter((cell) => cell !== ''))];
+  const isSymbol = (symbol: string): boolean =>
+    !UNITS.test(symbol) &&
+    PRICE_NAMES.every((aliases) =>
+      names.some((name, at) => tickers![at] === symbol && aliases.has(normalizeName(name))),
+    );
+  // A line of units is not one of symbols.
+  if (symbols.length === 0 || !symbols.every(isSymbol)) return { names, symbol: null, owners: null };
+  if (symbols.length === 1) return { names, symbol: symbols[0], owners: null };
   return { names, symbol: null, owners: tickers!.map((cell, at) => (at === 0 || cell === '' ? null : cell)) };
 }
 

@@ -8,6 +8,8 @@ interface ClockReading {
   readonly ms: number;
   /** What is written beside it: an offset, the name of a zone, or nothing. */
   readonly zone: string | null;
+  /** Whether a time of day is written. */
+  readonly hasClock: boolean;
 }
 
 const DATE = '(\\d{4})([-./]?)(\\d\\d)\\2(\\d\\d)';
@@ -47,7 +49,7 @@ export function parseDateTime(text: string): ClockReading | null {
   const isDate = mo >= 1 && mo <= 12 && new Date(midnight).getUTCDate() === d;
   if (!isDate || h > 23 || mi > 59 || s > 59) return null;
   const ms = midnight + h * 3_600_000 + mi * 60_000 + s * 1000 + Math.round(Number(`0.${fraction || '0'}`) * 1000);
-  return { ms, zone: zone ?? null };
+  return { ms, zone: zone ?? null, hasClock: match[5] !== undefined };
 }
 
 /** Whether a text is written as ISO 8601 asks. */

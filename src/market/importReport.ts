@@ -61,3 +61,6 @@ export function summarizeSeries(columns: SnapshotColumns, timeframe: StoredTimef
     outliers: findOutliers(columns),
   };
 }
+
+/** Whether a note is about bars that may not be what they seem, which a run on the file must say as well. */
+export const isWarning = (note: string): boolean => note.startsWith('Warning:');

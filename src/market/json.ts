@@ -21,6 +21,7 @@ export function readJson(text: string): Table {
     value = JSON.parse(text);
   } catch (error) {
     value =
+      parsePython(text) ??
       parseLines(text) ??
       refuse('FILE_UNREADABLE', `The JSON cannot be read: ${(error as Error).message}. Check that the file is whole.`);
   }
@@ -32,6 +33,18 @@ export function readJson(text: string): Table {
   }
   if (lists.length === 1) return tableOf(lists[0]);
   return tableOf(joinedLists(lists));
+}
+
+/** What Python writes where a number is absent, which JSON does not have: {"volume": NaN}. */
+const PYTHON_NAN = /([:[,]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g;
+
+/** null if the text is not JSON with such words either. */
+function parsePython(text: string): unknown {
+  try {
+    return PYTHON_NAN.test(text) ? JSON.parse(text.replaceAll(PYTHON_NAN, '$1null')) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The values of JSON Lines; null if a line is not JSON. */

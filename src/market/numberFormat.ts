@@ -26,14 +26,19 @@ const FORMATTED = /^[-+]?(?:[\d.]*\d,\d[\d.,]*|[\d.,]*\d ?[KMB])$/i;
 /** The sign of a currency, and spaces and apostrophes that separate thousands. */
 const SIGNS = /[$€£¥₹]|\d[\s'\u2019]\d{3}(?!\d)/;
 const CURRENCY = /^([-+]?)[$€£¥₹]\s?|\s?[$€£¥₹]$/g;
-const GROUP = /(\d)[\s'\u2019](?=\d{3}(?!\d))/g;
+const SPACES = /(\d)\s(?=\d{3}(?!\d))/g;
+const APOSTROPHES = /(\d)['\u2019](?=\d{3}(?!\d))/g;
+/** 1'234.56 and 1'234'567; 110'165 alone may be a price of bonds in 32nds. */
+const SWISS = /\d['\u2019]\d{3}[.'\u2019]/;
 
-const withoutSigns = (text: string): string => text.trim().replace(CURRENCY, '$1').replace(GROUP, '$1');
+const withoutSigns = (text: string): string =>
+  text.trim().replace(CURRENCY, '$1').replace(SPACES, '$1').replace(APOSTROPHES, '$1');
 
 /** The cells without such signs, if most of them have some; one alone among plain numbers is an error of typing. */
-function plainCells(cells: readonly RawCell[]): readonly RawCell[] {
-  const signed = cells.filter((cell) => typeof cell === 'string' && SIGNS.test(cell)).length;
-  if (2 * signed < cells.length) return cells;
+function plainCells(cells: readonly RawCell[], isSwiss: boolean): readonly RawCell[] {
+  const signed = cells.filter((cell) => typeof cell === 'string' && SIGNS.test(cell));
+  const isBond = !isSwiss && signed.some((cell) => /['\u2019]/.test(String(cell)));
+  if (2 * signed.length < cells.length || isBond) return cells;
   return cells.map((cell) => (typeof cell === 'string' ? withoutSigns(cell) : cell));
 }
 
@@ -57,7 +62,9 @@ export function readFormattedNumbers(table: Table, { prices, volumes, kept }: Co
   const unread = { columns, notes: [] };
   const { raw: written } = table;
   if (written === undefined) return unread;
-  const raw = (indexes: readonly number[]): (readonly RawCell[])[] => written(indexes).map(plainCells);
+  const isSwiss = written(prices).some((cells) => cells.some((cell) => typeof cell === 'string' && SWISS.test(cell)));
+  const raw = (indexes: readonly number[]): (readonly RawCell[])[] =>
+    written(indexes).map((cells) => plainCells(cells, isSwiss));
   const others = columns.map((_, at) => at).filter((at) => ![...prices, ...kept].includes(at));
   const [priceCells, otherCells] = [raw(prices), raw(others)];
   const priceTexts = textsOf(priceCells.flat());

@@ -71,7 +71,7 @@ function refuseNoPrice(names: readonly string[]): never {
   refuse(
     'COLUMN_MISSING',
     `No column reads as open, high, low or close. The columns are ${listedNames(names)}. Say which they are: ` +
-      '--columns open=NAME,high=NAME,low=NAME,close=NAME, with the same name for all four if there is one price per bar.',
+      '--columns open=NAME,high=NAME,low=NAME,close=NAME, with one name for all four if there is one price per bar.',
   );
 }
 

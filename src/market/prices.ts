@@ -87,7 +87,12 @@ export function readVolume(cells: Cells | null, rows: number, refusals: RefusalL
 /** Refuses a price of 0: a row of zeros stands for an absent bar, and a strategy would trade at its prices. */
 function checkPrice(name: string, cells: Cells, row: number, refusals: RefusalList): void {
   if (cells.numbers[row] === 0)
-    refusals.add('VALUE_ZERO', row, `${name} is 0; leave out bars that did not trade`, name);
+    refusals.add(
+      'VALUE_ZERO',
+      row,
+      `${name} is 0; leave out bars that did not trade, for example with --drop-na`,
+      name,
+    );
   else checkNumber(name, cells, row, refusals);
 }
 

@@ -7,7 +7,7 @@ import { isZoneName } from './zones.ts';
 /** A member of a bar that a column can be named for. */
 const COLUMN_ROLES = ['time', 'open', 'high', 'low', 'close', 'volume', 'symbol'] as const;
 export type ColumnRole = (typeof COLUMN_ROLES)[number];
-/** Names or 1-based numbers of columns; `Date+Time` joins two; an empty volume means that the file has none. */
+/** Names or 1-based numbers of columns; `Date+Time` joins two; an empty volume or symbol means that there is none. */
 export type ColumnChoices = Readonly<Partial<Record<ColumnRole, string>>>;
 
 export interface ReadOptions {
@@ -27,7 +27,7 @@ export interface ReadOptions {
   readonly sort?: boolean;
   /** Which row of a time that appears more than once is kept; default: such a file is refused. */
   readonly dedupe?: 'first' | 'last';
-  /** Leaves out rows without a time or without prices: missing, or all 0. */
+  /** Leaves out rows in which the time, a price or the volume is missing, or a price is 0. */
   readonly dropNa?: boolean;
   /** Scales the bars to the adjusted close of the file. */
   readonly adjusted?: boolean;
@@ -40,7 +40,7 @@ export function parseColumns(text: string): ColumnChoices {
     const at = part.indexOf('=');
     const role = COLUMN_ROLES.find((each) => each === part.slice(0, at).trim().toLowerCase());
     const name = part.slice(at + 1).trim();
-    if (at < 0 || role === undefined || (name === '' && role !== 'volume'))
+    if (at < 0 || role === undefined || (name === '' && role !== 'volume' && role !== 'symbol'))
       refuse(
         'OPTION_INVALID',
         `"${part}" does not name a column. Write pairs such as time=Date,open=Open with ${COLUMN_ROLES.join(', ')}; ` +

@@ -36,7 +36,7 @@ export function takeRoles(roles: ColumnRoles, rows: Selection): ColumnRoles {
   };
 }
 
-/** Rows with a time and prices: those in which one is missing are left out, and those of zeros (`--drop-na`). */
+/** Rows with a time and prices: those in which one is missing or a price is 0 are left out (`--drop-na`). */
 export function withoutMissing(roles: ColumnRoles, notes: string[]): Selection {
   const { time, open, high, low, close, volume } = roles;
   const isMissing = ({ numbers, texts }: Cells, row: number): boolean =>
@@ -48,7 +48,7 @@ export function withoutMissing(roles: ColumnRoles, notes: string[]): Selection {
   for (let row = 0; row < kept.length; row++) {
     if (isMissing(time, row) || prices.some((cells) => isMissing(cells, row))) continue;
     if (hasVolume && isMissing(volume, row)) continue;
-    if (prices.every(({ numbers }) => numbers[row] === 0)) continue;
+    if (prices.some(({ numbers }) => numbers[row] === 0)) continue;
     kept[count++] = row;
   }
   if (count === kept.length) return null;

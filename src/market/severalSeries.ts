@@ -1,5 +1,6 @@
 // Several series in one file: rows that name their symbol, or columns that do, as one table for each symbol.
 import { readBars } from './barsTable.ts';
+import { ChosenColumns } from './chosenColumns.ts';
 import { indexesOfAny, NAMES, normalizeName } from './columnNames.ts';
 import { refuse } from './importError.ts';
 import type { BarsTable } from './importReport.ts';
@@ -51,12 +52,12 @@ export function readSeries(table: Table, options: ReadOptions = {}, wanted?: str
 function splitBySymbol(table: Table, { columns: choices }: ReadOptions): readonly Table[] {
   const owned = choices === undefined || table.owners ? withOwners(table) : table;
   if (owned.owners) return splitColumns(owned, owned.owners);
-  const plain = (table.names ?? []).map(normalizeName);
-  const named =
-    choices?.symbol === undefined ? indexesOfAny(plain, NAMES.symbol) : [(table.names ?? []).indexOf(choices.symbol)];
-  const index = named.find((each) => each >= 0 && hasSeveral(table.columns[each], table.rowCount));
+  const names = table.names ?? [];
+  const plain = names.map(normalizeName);
+  const named = new ChosenColumns(choices, names, plain).of('symbol') ?? indexesOfAny(plain, NAMES.symbol);
+  const index = named.find((each) => hasSeveral(table.columns[each], table.rowCount));
   if (index !== undefined) return splitRows(table, index);
-  const only = named.find((each) => each >= 0 && table.columns[each].texts !== null);
+  const only = named.find((each) => table.columns[each].texts !== null);
   return [only === undefined ? table : { ...table, symbol: table.symbol ?? symbolOfRow(table.columns[only], 0) }];
 }
 

@@ -111,11 +111,12 @@ async function guarded(format: string, read: () => Table | Promise<Table>): Prom
 }
 
 /**
- * Text as UTF-8 without a byte order mark. With one it may be UTF-16 (Excel); what is neither is in the encoding of
- * Western European Windows, in which German programs write "Eröffnung".
+ * Text as UTF-8 without a byte order mark. It may be UTF-16 (Excel), with or without one; what is neither is in the
+ * encoding of Western European Windows, in which German programs write "Eröffnung".
  */
 function inUtf8(bytes: Uint8Array): Uint8Array {
-  const utf16 = begins(bytes, [0xff, 0xfe]) ? 'utf-16le' : begins(bytes, [0xfe, 0xff]) ? 'utf-16be' : null;
+  const isMarked = begins(bytes, [0xff, 0xfe]) || (bytes[1] === 0 && bytes[3] === 0 && bytes[0] > 0 && bytes[2] > 0);
+  const utf16 = isMarked ? 'utf-16le' : begins(bytes, [0xfe, 0xff]) ? 'utf-16be' : null;
   const isWhole = utf16 === null && isUtf8(bytes);
   const text = isWhole
     ? begins(bytes, [0xef, 0xbb, 0xbf])

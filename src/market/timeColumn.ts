@@ -78,8 +78,8 @@ function findWithoutZone(
 /** Finds a date in one column and the time of day in another, as MetaTrader and Stooq write them. */
 function findSplitTime(columns: readonly Cells[], plain: readonly string[]): { date: number; time: number } | null {
   const indexOf = (...aliases: string[]): number => plain.findIndex((name) => aliases.includes(name));
-  const date = indexOf('date', 'datum', 'tradedate');
-  const time = indexOf('time', 'uhrzeit', 'zeit', 'tradetime');
+  const date = indexOf('date', 'datum', 'tradedate', 'fecha', 'data', 'day');
+  const time = indexOf('time', 'uhrzeit', 'zeit', 'tradetime', 'minute', 'timeofday', 'clock', 'hora', 'ora', 'heure');
   const isWhole = plain.some((name) => ['opentime', 'timestamp', 'datetime'].includes(name));
   if (date < 0 || time < 0 || isWhole || !isTimeOfDay(columns[time])) return null;
   return { date, time };

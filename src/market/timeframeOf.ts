@@ -16,11 +16,13 @@ interface TimedBars {
 
 /** The opens of bars; daily bars are put on their calendar day if their times show which one it is. */
 export function openTimes(
-  { times, clocks }: Pick<TimeReading, 'times' | 'clocks'>,
-  timeIs: 'open' | 'close',
+  { times, clocks, isDates }: Pick<TimeReading, 'times' | 'clocks' | 'isDates'>,
+  given: 'open' | 'close',
   options: Pick<ReadOptions, 'timeframe' | 'timeframeHint'>,
   notes: string[],
 ): TimedBars {
+  const timeIs = isDates ? 'open' : given;
+  if (timeIs !== given) notes.push('The times are dates, without a time of day: each is the day of its bar.');
   const localDays = clocks && daysOfClocks(timeIs === 'close' ? clocks.map(wholeSecond) : clocks, timeIs);
   if (localDays && areDistinct(localDays)) {
     const timeframe = options.timeframe ?? inferTimeframe(localDays, options.timeframeHint);

@@ -22,6 +22,8 @@ export interface TimeReading {
    * for daily bars only.
    */
   readonly clocks: Float64Array | null;
+  /** Whether the times are dates, without a time of day. */
+  readonly isDates: boolean;
   readonly notes: readonly string[];
 }
 
@@ -51,7 +53,14 @@ export function readTimes(cells: Cells, refusals: RefusalList, options: TimeOpti
   const times = numbers.map((value) => Math.round(toMs(value, unit)));
   const { timezone } = options;
   const notes = unit === 'excel' || unit === 'days' ? [daysNote(unit, numbers[0], times[0])] : [];
-  return { times, unit, zone: 'UTC', clocks: timezone === undefined ? null : clockReadings(times, timezone), notes };
+  return {
+    times,
+    unit,
+    zone: 'UTC',
+    clocks: timezone === undefined ? null : clockReadings(times, timezone),
+    isDates: false,
+    notes,
+  };
 }
 
 function daysNote(unit: 'excel' | 'days', value: number, time: number): string {
@@ -93,6 +102,7 @@ function readTexts(cells: Cells, refusals: RefusalList, { timezone, dateFormat }
   const rewritten = rewriter(dateFormat, dateOrder);
   let unusualDate: string | null = null;
   let zoned = 0;
+  let isDates = true;
   for (let row = 0; row < length; row++) {
     const text = textAt(cells, row);
     const date = rewritten(text);
@@ -105,6 +115,7 @@ function readTexts(cells: Cells, refusals: RefusalList, { timezone, dateFormat }
     clocks[row] = read.ms;
     zones[row] = read.zone === null ? (timezone ?? null) : (readZone(read.zone) ?? timezone ?? null);
     if (read.zone !== null) zoned++;
+    if (read.hasClock) isDates = false;
     if (read.zone !== null && zones[row] === null) refuseZone(text, read.zone, row, refusals);
   }
   const { times, repeated } = instantsOf(clocks, zones, refusals);
@@ -117,6 +128,7 @@ function readTexts(cells: Cells, refusals: RefusalList, { timezone, dateFormat }
     unit: unusualDate === null ? 'ISO 8601' : `dates such as ${unusualDate}`,
     zone: zoned > 0 ? 'given by each time' : timezone === undefined ? 'none given, read as UTC' : `read as ${timezone}`,
     clocks: isLocal ? clocks : null,
+    isDates,
     notes,
   };
 }
@@ -146,6 +158,7 @@ function readIso(
     unit: 'ISO 8601',
     zone: isUtc ? 'given by each time' : plainZone,
     clocks,
+    isDates: false,
     notes: repeated === 0 ? [] : [repeatedNote(repeated)],
   };
 }
@@ -186,8 +199,8 @@ function placeOf(places: Map<string, ZoneClock>, zone: string): ZoneClock {
 }
 
 const repeatedNote = (count: number): string =>
-  `${count} ${count === 1 ? 'time lies' : 'times lie'} in an hour that repeats because clocks are set back; the order ` +
-  'of the rows shows which is meant, and an hour that is there once is read as the first.';
+  `${count} ${count === 1 ? 'time lies' : 'times lie'} in an hour that repeats because clocks are set back. The order ` +
+  'of the rows shows which is meant; an hour that is there once is read as the first.';
 
 function refuseTime(text: string, row: number, refusals: RefusalList, dateFormat?: string): void {
   if (dateFormat !== undefined && text !== '') {

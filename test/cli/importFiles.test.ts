@@ -167,6 +167,15 @@ describe('a run on files', () => {
     expect(stderr).toContain('both hold SPY 1d. Give one of them');
   });
 
+  it('warns of a file of closes alone', async () => {
+    writeFileSync(
+      at('closes.csv'),
+      table('time,close', long, (bar) => line([day(bar.time), bar.close])),
+    );
+    const { code, stderr } = await backtest('--bars', at('closes.csv'));
+    expect([code, stderr]).toEqual([0, expect.stringContaining('closes.csv: Warning: the file has one price per bar')]);
+  });
+
   it('says where the options are that a refusal names', async () => {
     writeFileSync(at('slashes.csv'), dated(long).replaceAll(/(\d{4})-(\d\d)-(\d\d),/g, '01/02/$1,'));
     const { stderr } = await backtest('--bars', at('slashes.csv'));

@@ -185,6 +185,13 @@ export const JSON_FILES: ImportSection = {
       other,
     ),
     {
+      shape: 'a row of NaN, as Python writes it',
+      file: JSON.stringify(lists(HOURS)).replace(`[${HOURS[5].time},`, '[1678500000000, NaN, NaN, NaN, NaN, NaN], $&'),
+      refused: 'VALUE_MISSING',
+      wayOut: { options: '--drop-na' },
+      bars: HOURS,
+    },
+    {
       shape: 'JSON Lines',
       file: HOURS.map((bar) => JSON.stringify({ ts: bar.time, ...without(bar) })).join('\n'),
       bars: HOURS,

@@ -25,6 +25,10 @@ const german = (value: number): string => value.toLocaleString('de-DE', { maximu
 const english = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 4 });
 const swiss = (value: number): string => english(value).replaceAll(',', "'");
 const french = (value: number): string => english(value).replaceAll(',', ' ').replace('.', ',');
+/** Prices in halves of 32nds, as bonds are quoted: 110'165 is 110 + 16.5 / 32. */
+const BONDS = DAYS.map((bar) => ({ ...bar, open: 110.25, high: 110.515_625, low: 110.25, close: 110.25 }));
+const inThirtySeconds = (value: number): string =>
+  `${Math.floor(value)}'${String(Math.round((value % 1) * 320)).padStart(3, '0')}`;
 /** Prices below 10 in thousandths, all of which may be thousands as well. */
 const SMALL = DAYS.map((bar) => ({ ...bar, open: 1.234, high: 1.25, low: 1.125, close: 1.24, volume: 5 }));
 const whole = (value: number): string => value.toFixed(3);
@@ -46,6 +50,15 @@ export const NUMBERS: ImportSection = {
       { bars: INDEX_DAYS, says: 'separate thousands' },
     ),
     shape("`1'234.56`", formatted(INDEX_DAYS, swiss), { bars: INDEX_DAYS }),
+    shape(
+      "`110'165`, a bond in 32nds",
+      formatted(BONDS, (value) => (value > 500 ? String(value) : inThirtySeconds(value))),
+      {
+        refused: 'VALUE_NOT_A_NUMBER',
+        wayOut: { edit: 'write decimals', file: formatted(BONDS, String) },
+        bars: BONDS,
+      },
+    ),
     shape('`1 234,56`', formatted(INDEX_DAYS, french), { bars: INDEX_DAYS }),
     shape(
       '`$395.35`, in the columns of Nasdaq',
@@ -140,6 +153,10 @@ export const ROWS: ImportSection = {
       wayOut: { options: '--drop-na' },
     }),
     shape('a row of zeros', joined(HEADER, ...days.slice(0, 9), '2023-03-04,0,0,0,0,0', ...days.slice(9)), {
+      refused: 'VALUE_ZERO',
+      wayOut: { options: '--drop-na' },
+    }),
+    shape('an open of 0', joined(HEADER, ...days.slice(0, 9), '2023-03-04,0,401,399,400,5', ...days.slice(9)), {
       refused: 'VALUE_ZERO',
       wayOut: { options: '--drop-na' },
     }),
@@ -321,6 +338,17 @@ export const SYMBOLS: ImportSection = {
         ]),
       ),
       { bars: TWO },
+    ),
+    shape(
+      'rows of two contracts, in a column of another name',
+      joined(
+        `${HEADER},contract`,
+        ...both.flatMap(({ bar, other }) => [
+          line([day(bar.time), ...ohlcv(bar), 'AAPL']),
+          ...(other ? [line([day(other.time), ...ohlcv(other), 'MSFT'])] : []),
+        ]),
+      ),
+      { refused: 'SEVERAL_INSTRUMENTS', wayOut: { options: '--columns symbol=contract' }, bars: TWO },
     ),
     shape(
       'yfinance of one ticker, with three lines of header',

@@ -61,9 +61,11 @@ export const TEXT: ImportSection = {
     plain('semicolons', withDelimiter(';')),
     plain('tabs', withDelimiter('\t')),
     plain('pipes', withDelimiter('|')),
+    plain('runs of spaces', lines.map((each) => each.replaceAll(',', '   ')).join('\n')),
     plain('a byte order mark', `\uFEFF${csv}`),
     plain('UTF-16, as Excel writes Unicode text', utf16(withDelimiter('\t'))),
     plain('UTF-16 with the bytes swapped', utf16(csv).swap16()),
+    plain('UTF-16 without a byte order mark', Buffer.from(csv, 'utf16le')),
     plain(
       'the encoding of Windows, with German names',
       Buffer.from(csv.replace(HEADER, 'Datum,Eröffnung,Hoch,Tief,Schluss,Volumen'), 'latin1'),
@@ -84,6 +86,7 @@ export const TEXT: ImportSection = {
     ),
     plain('blank lines', lines.join('\n\n')),
     plain('rows that end in a comma', [lines[0], ...lines.slice(1).map((each) => `${each},`)].join('\n')),
+    plain('a line of units below the header', csv.replace('\n', '\n,USD,USD,USD,USD,shares\n')),
     plain('a header and rows that end in a comma', lines.map((each) => `${each},`).join('\n')),
     plain('rows of commas at the end, as spreadsheets leave them', `${csv},,,,,\n,,,,,\n`),
     plain(

@@ -180,6 +180,10 @@ export const TIMES: ImportSection = {
       options: '--timezone Asia/Tokyo',
       says: 'calendar day',
     }),
+    timed('dates, although the close of each bar is stated', DAYS, day, {
+      options: '--time-is close',
+      says: 'each is the day of its bar',
+    }),
     timed('the close of each hour', HOURS, (ms) => stamp(ms + HOUR), { options: '--time-is close' }),
     timed('the close of each session, as Unix time', DAYS, (ms) => newYorkTime(ms, 16) / 1000, {
       options: '--time-is close',
