@@ -7,7 +7,12 @@ import type { Step } from '../plan/plan.ts';
 export const readsInstruments = (step: Step): boolean =>
   step.type === 'value' && ownValueOperation(step.op)?.acrossInstruments !== undefined;
 
-/** Writes the values of such a step on every instrument. */
-export function compareInstruments(step: Step, instruments: readonly ComparedInstrument[], instantCount: number): void {
-  ownValueOperation(step.op)!.acrossInstruments!(step, instruments, instantCount);
+/** Writes the values of such a step on every instrument. @param poll throws when the run is told to stop */
+export function compareInstruments(
+  step: Step,
+  instruments: readonly ComparedInstrument[],
+  instantCount: number,
+  poll: () => void,
+): void {
+  ownValueOperation(step.op)!.acrossInstruments!(step, instruments, instantCount, poll);
 }

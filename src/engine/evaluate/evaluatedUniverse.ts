@@ -68,6 +68,6 @@ function sectionColumns(step: ValueStep, plans: readonly EvaluatedPlan[]): Value
     instants: axis.instants[index],
     out: plan.store.allocate(bars[index].length),
   }));
-  compareInstruments(step, members, axis.time.length);
+  compareInstruments(step, members, axis.time.length, plans[0].poll);
   return members.map(({ out }) => inspect(out));
 }

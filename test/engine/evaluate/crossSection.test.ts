@@ -3,9 +3,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Bars, Market, Universe } from '../../../src/engine/bars/bars.ts';
+import { calendarOf } from '../../../src/engine/bars/runCalendar.ts';
+import { ownValueOperation } from '../../../src/engine/definitions/expressions/expressionRegistry.ts';
+import type { ComparedInstrument, OperandColumns } from '../../../src/engine/definitions/expressions/planSteps.ts';
 import { checkStrategy, prepareStrategy, runBacktest, type StrategyAst } from '../../../src/engine/index.ts';
 import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
-import { EvaluatedPlan } from '../../../src/engine/evaluate/evaluatePlan.ts';
+import { EvaluatedPlan, RunStopped } from '../../../src/engine/evaluate/evaluatePlan.ts';
 import { evaluateUniverse } from '../../../src/engine/evaluate/evaluatedUniverse.ts';
 import { compilePlan } from '../../../src/engine/plan/compile.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
@@ -264,6 +267,31 @@ describe('a cross section in a strategy', () => {
     if (!run.ok) throw new Error(run.error.message);
     expect(run.warnings.map(({ code }) => code)).toContain('CROSS_SECTION_OF_ONE');
     expect(run.trades).toEqual([]);
+  });
+
+  it('stops while it compares when the run is stopped', () => {
+    const rows = 50_000;
+    const numbers = new Float64Array(rows);
+    const operands: OperandColumns = {
+      values: () => numbers,
+      truths: () => ({ isTrue: new Uint32Array(rows), isUnknown: new Uint32Array(rows) }),
+      count: 1,
+      times: numbers,
+      calendar: calendarOf(marketOf('A', new Map())),
+      rows,
+    };
+    const instants = Int32Array.from(numbers, (_, row) => row);
+    const instruments = Array.from({ length: 20 }, (_, at): ComparedInstrument => {
+      return { symbol: `S${at}`, operands, instants, out: new Float64Array(rows).fill(-1) };
+    });
+    let polls = 0;
+    const stopAtThird = (): void => {
+      if (++polls === 3) throw new RunStopped('stopped');
+    };
+    const step = { op: 'cross_section', section: 'count', minCount: 2, isCondition: false };
+    const operation = ownValueOperation('cross_section')!;
+    expect(() => operation.acrossInstruments!(step, instruments, rows, stopAtThird)).toThrow(RunStopped);
+    for (const { out } of instruments) expect([out[0], out.at(-1)]).toEqual([20, -1]);
   });
 
   it('takes a reference to a node of either type in a graph', () => {

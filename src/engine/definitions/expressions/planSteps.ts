@@ -144,8 +144,14 @@ export interface OwnValueOperation<O extends Operation> {
   /**
    * Writes all rows of the `out` of every instrument of a universe, in the order of the list; absent: the values of an
    * instrument depend on its own bars alone.
+   * @param poll is called every so often, and throws when the run is told to stop
    */
-  acrossInstruments?(operation: O, instruments: readonly ComparedInstrument[], instantCount: number): void;
+  acrossInstruments?(
+    operation: O,
+    instruments: readonly ComparedInstrument[],
+    instantCount: number,
+    poll: () => void,
+  ): void;
 }
 /** An operation of one kind, by whose name it is found, that gives true, false or unknown. */
 export interface OwnConditionOperation<O extends Operation> {
