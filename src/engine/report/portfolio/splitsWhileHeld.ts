@@ -22,27 +22,35 @@ const RATIOS: readonly (readonly [number, number])[] = [
 const TOLERANCE = 0.01;
 /** Jumps below this are ordinary moves: of the ratios only 5:4 and 4:3 are smaller than a third. */
 const LEAST_JUMP = 1.24;
+/** Less than any jump, however a product or a quotient is rounded. */
+const SMALL_MOVE = 1.23;
 
 /** The first split of each instrument that it was held through, in the order of symbols. */
 export function splitsWhileHeld({ instruments, bySymbol, simulation }: PortfolioRun): Split[] {
-  const { tradeLog, tradeInstruments } = simulation;
+  const trades = tradesOf(simulation, instruments.length);
   const found: Split[] = [];
   for (const index of bySymbol) {
+    if (trades[index].length === 0) continue;
     const { symbol, input } = instruments[index];
     const jumps = jumpsOf(input.bars, input.start, Math.max(input.start, input.end));
-    const held = jumps.find(({ row }) => isHeldThrough(row, index));
+    const held = jumps.find(({ row }) => isHeldThrough(simulation, trades[index], row));
     if (held !== undefined) found.push({ symbol, time: input.bars.time[held.row], ratio: held.ratio });
   }
   return found;
+}
 
-  function isHeldThrough(row: number, instrument: number): boolean {
-    for (let trade = 0; trade < tradeLog.length; trade++) {
-      if (tradeInstruments[trade] !== instrument) continue;
-      const at = trade * TRADE_WIDTH;
-      if (tradeLog.numbers[at + TRADE.entryRow] < row && tradeLog.numbers[at + TRADE.exitRow] >= row) return true;
-    }
-    return false;
-  }
+/** The trades of each instrument, as indexes into the log. */
+function tradesOf({ tradeLog, tradeInstruments }: PortfolioRun['simulation'], instruments: number): number[][] {
+  const trades = Array.from({ length: instruments }, (): number[] => []);
+  for (let trade = 0; trade < tradeLog.length; trade++) trades[tradeInstruments[trade]].push(trade);
+  return trades;
+}
+
+function isHeldThrough({ tradeLog: { numbers } }: PortfolioRun['simulation'], trades: readonly number[], row: number) {
+  return trades.some((trade) => {
+    const at = trade * TRADE_WIDTH;
+    return numbers[at + TRADE.entryRow] < row && numbers[at + TRADE.exitRow] >= row;
+  });
 }
 
 interface Jump {
@@ -58,6 +66,8 @@ const jumpsOf = (bars: Bars, start: number, end: number): readonly Jump[] =>
     for (let row = start + 1; row < end; row++) {
       const before = bars.close[row - 1];
       const after = bars.open[row];
+      // Most rows end here: a division takes much longer than a product.
+      if (before * SMALL_MOVE > after && after * SMALL_MOVE > before) continue;
       if (after > 0 && before > 0 && Math.max(before / after, after / before) >= LEAST_JUMP) {
         const ratio = ratioOf(before, after);
         if (ratio !== null) jumps.push({ row, ratio });

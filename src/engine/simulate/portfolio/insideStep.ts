@@ -27,6 +27,11 @@ export function playInsides(portfolio: Portfolio): boolean {
     for (const member of present) {
       const { run } = member;
       if (member.open === 0 && run.pendingCount === 0) continue;
+      if (ledger.isShared && member.isQuiet) {
+        // Nothing fills in it, and the account is not asked.
+        playAfterOpen(run, member.row, true);
+        continue;
+      }
       if (ledger.isShared) portfolio.beginTurn(member);
       else portfolio.takeTurn(member);
       playAfterOpen(run, member.row, member.isQuiet);

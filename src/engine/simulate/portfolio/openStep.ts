@@ -17,7 +17,7 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
   holdIncomplete(portfolio.links, instant);
   if (config.fundingRate !== 0) for (const { run, row } of present) payFunding(run, row);
   for (const member of present) {
-    if (member.open === 0) continue;
+    if (member.open === 0 || !isLeaving(member)) continue;
     portfolio.beginTurn(member);
     // Exits that were ordered before the liquidation keep their reason.
     fillExits(member);
@@ -58,10 +58,13 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
   cancelOrphans(portfolio.links);
 }
 
+/** Whether anything is to be closed at this open. */
+const isLeaving = ({ run, linkedExits, isLiquidated }: Member): boolean =>
+  run.dueExits.count > 0 || linkedExits.count > 0 || isLiquidated;
+
 /** Fills the exits that are due at this open, those of links among them, in the order in which they were made. */
 function fillExits({ run, row, mark, linkedExits }: Member): void {
   const { dueExits } = run;
-  if (dueExits.count === 0 && linkedExits.count === 0) return;
   const at = atOpen(run, row);
   for (let due = 0, linked = 0; due < dueExits.count || linked < linkedExits.count;) {
     const isLinkedNext =
