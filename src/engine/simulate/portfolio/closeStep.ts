@@ -13,7 +13,7 @@ import { isLastRow, type Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
 import { rebalance } from './rebalance.ts';
 import { expireHoldingOrders, fillAdditions, fillReductions } from './rebalanceFills.ts';
-import { fillTicket } from './tickets.ts';
+import { fillMarketEntries } from './marketEntries.ts';
 
 export function playCloses(portfolio: Portfolio, instant: number): void {
   const { present, readers, input, ledger, config } = portfolio;
@@ -31,7 +31,7 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
     if (rule >= 0) signals.push({ member, rule });
   }
   cancelOrphans(portfolio.links);
-  const tickets = signals.length === 0 ? [] : decideEntries(portfolio, signals);
+  const marketEntries = signals.length === 0 ? [] : decideEntries(portfolio, signals);
   if (portfolio.rebalances !== null) {
     expireHoldingOrders(portfolio);
     rebalance(portfolio, instant);
@@ -40,9 +40,9 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
     fillExitsAtClose(portfolio);
     if (portfolio.rebalances !== null && !fillReductions(portfolio, instant, true))
       fillAdditions(portfolio, instant, true);
-    for (const ticket of tickets) fillTicket(portfolio, ticket, instant, true);
+    for (const entries of marketEntries) fillMarketEntries(portfolio, entries, instant, true);
     closeLinks(portfolio.links, ledger, instant, false);
-  } else for (const ticket of tickets) portfolio.addDue(ticket);
+  } else for (const entries of marketEntries) portfolio.addDue(entries);
   if (instant === input.end - 1) closeAtEnd(portfolio);
 }
 

@@ -5,7 +5,7 @@ import type { EntryOrder } from '../orders.ts';
 import { countStaying, needsSlot, orderReversal, placeEntry, prepareEntry, reversesNow } from '../signals.ts';
 import { cancelOrphans, linkEntries } from './links.ts';
 import type { Link, Member } from './member.ts';
-import type { Portfolio, Ticket } from './portfolio.ts';
+import type { Portfolio, MarketEntries } from './portfolio.ts';
 
 /** The entry rule that makes the one entry order of a member at this close. */
 export interface Signal {
@@ -35,21 +35,21 @@ interface Unit {
  * @param signals in the order of the list
  * @returns the market orders among them
  */
-export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]): Ticket[] {
+export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]): MarketEntries[] {
   const units = unitsOf(portfolio, signals);
   if (units.length > 1) units.sort(byRank);
   // Orders that need no slot come first: what they close is free for the others, and they count themselves.
   const links = new Map<Unit, Link | null>();
   for (const unit of units) if (unit.slots === 0) links.set(unit, placeUnit(portfolio, unit));
   for (const unit of fitting(portfolio, units)) links.set(unit, placeUnit(portfolio, unit));
-  const tickets: Ticket[] = [];
+  const marketEntries: MarketEntries[] = [];
   for (const unit of units) {
     const link = links.get(unit);
     if (link === undefined) continue;
     const members = unit.legs.filter(({ member: { run } }) => run.dueEntry !== null).map(({ member }) => member);
-    if (members.length > 0) tickets.push({ members, link });
+    if (members.length > 0) marketEntries.push({ members, link });
   }
-  return tickets;
+  return marketEntries;
 }
 
 /** Returns what links its orders; null: there is one alone. */

@@ -7,7 +7,7 @@ import { atOpen } from '../run.ts';
 import type { Member } from './member.ts';
 import { cancelOrphans, holdIncomplete } from './links.ts';
 import { fillAdditions, fillReductions } from './rebalanceFills.ts';
-import { fillTicket } from './tickets.ts';
+import { fillMarketEntries } from './marketEntries.ts';
 import { liquidateMember, testLiquidation } from './liquidation.ts';
 import type { Portfolio } from './portfolio.ts';
 
@@ -77,8 +77,8 @@ function fillExits({ run, row, mark, linkedExits }: Member): void {
 
 function fillDueEntries(portfolio: Portfolio, instant: number): void {
   const { dueEntries } = portfolio;
-  const tickets = dueEntries.get(instant);
-  if (tickets === undefined) return;
+  const found = dueEntries.get(instant);
+  if (found === undefined) return;
   dueEntries.delete(instant);
-  for (const ticket of tickets) fillTicket(portfolio, ticket, instant, false);
+  for (const entries of found) fillMarketEntries(portfolio, entries, instant, false);
 }

@@ -24,7 +24,7 @@ const SAME_END_MS = 7 * DAY_MS;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Market entries that fill together or not at all: one, or those of a linked group. */
-export interface Ticket {
+export interface MarketEntries {
   readonly members: readonly Member[];
   /** null: one that is not linked. */
   readonly link: Link | null;
@@ -58,7 +58,7 @@ export class Portfolio {
   /** The members whose close is read at this instant, in the order of the list. */
   readonly readers: Member[] = [];
   /** The market entries that fill at an instant, in the order of decision, then rank. */
-  readonly dueEntries = new Map<number, Ticket[]>();
+  readonly dueEntries = new Map<number, MarketEntries[]>();
   readonly links: LinkBook = { waiting: [], closed: new Set() };
 
   readonly equity: Float64Array;
@@ -235,12 +235,12 @@ export class Portfolio {
   }
 
   /** Market entries fill at the first open of any of their instruments. */
-  addDue(ticket: Ticket): void {
+  addDue(entries: MarketEntries): void {
     let instant = Infinity;
-    for (const { instants, row } of ticket.members) instant = Math.min(instant, instants[row + 1]);
+    for (const { instants, row } of entries.members) instant = Math.min(instant, instants[row + 1]);
     const due = this.dueEntries.get(instant);
-    if (due === undefined) this.dueEntries.set(instant, [ticket]);
-    else due.push(ticket);
+    if (due === undefined) this.dueEntries.set(instant, [entries]);
+    else due.push(entries);
   }
 
   activate(member: Member): void {

@@ -1,5 +1,5 @@
-// Tickets: the fill of a market entry, or of the entries of a linked group, which fill together or not at all
-// (semantics §8.7). Not the tickets of the queue.
+// The fill of market entries: of one alone, or of those of a linked group, which fill together or not at all
+// (semantics §8.7).
 import { costOf, feeTime, fillEntry, isCovered, openPosition, sizeEntry } from '../fills.ts';
 import { closedRow, type Instant } from '../instant.ts';
 import { freeCash } from '../ledger.ts';
@@ -10,11 +10,16 @@ import { atClose, atOpen } from '../run.ts';
 import type { RejectionReason } from '../simulation.ts';
 import { isComplete } from './links.ts';
 import type { Link, Member } from './member.ts';
-import type { Portfolio, Ticket } from './portfolio.ts';
+import type { Portfolio, MarketEntries } from './portfolio.ts';
 
-/** Fills the due entries of a ticket at the marks of its members. */
-export function fillTicket(portfolio: Portfolio, ticket: Ticket, instant: number, isAtClose: boolean): void {
-  const { members, link } = ticket;
+/** Fills due entries at the marks of their members. */
+export function fillMarketEntries(
+  portfolio: Portfolio,
+  entries: MarketEntries,
+  instant: number,
+  isAtClose: boolean,
+): void {
+  const { members, link } = entries;
   if (link === null) fillAlone(portfolio, members[0], isAtClose);
   else fillTogether(portfolio, members, link, instant, isAtClose);
 }
