@@ -76,6 +76,14 @@ const CURSOR = z
   .optional()
   .describe('`pagination.nextCursor` of the page before, with the same sort and filters.');
 
+const listMarketData = readTool(
+  'list_market_data',
+  'List market data',
+  'The series that strategies can run on: symbol, timeframe, number of bars, first and last time.',
+  { limit: BacktestListQuery.shape.limit, cursor: CURSOR },
+  (args, { call }) => call(get(`/market-data?${queryOf(args)}`)),
+);
+
 const listTemplates = readTool(
   'list_templates',
   'List templates',
@@ -157,13 +165,7 @@ export const TOOLS: readonly Tool[] = [
     (_, { call }) => call(get('/workspace')),
   ),
   withMaxBytes(getCapabilities, PACK_BYTES),
-  readTool(
-    'list_market_data',
-    'List market data',
-    'The series that strategies can run on: symbol, timeframe, number of bars, first and last time.',
-    { limit, cursor: CURSOR },
-    (args, { call }) => call(get(`/market-data?${queryOf(args)}`)),
-  ),
+  withMaxBytes(listMarketData, LIST_BYTES),
   readTool(
     'validate_strategy',
     'Validate a strategy',
