@@ -23,7 +23,7 @@ function instrumentsText(symbols: readonly string[] | null): string {
 function rulesLines({ entries }: RunnableStrategy): readonly string[] {
   const ranks = entries.map(({ rank }, index) => {
     if (rank === undefined) return `  rank    entry ${index}: no rank; the order of the list decides`;
-    return `  rank    entry ${index}: the largest ${textOf(rank)} first, missing ones last, ties in the order of the list`;
+    return `  rank    entry ${index}: the largest ${textOf(rank)} first, missing last, ties in the order of the list`;
   });
   return [
     '  open    exits ordered before; entries ordered before, by instant, then rank; levels; pending orders',

@@ -110,8 +110,8 @@ export function rankedOutSection({ summary, report }: CompletedRun): Html {
         `the smallest that got in ${trimmed(smallestTaken, 4)}.`;
   const unranked = rankedOut.isUnranked ? ' Without a rank, the order of the list decided.' : '';
   const later = atFill === 0 ? '' : `, ${count(atFill)} of them when their order would have filled`;
-  const lost =
-    `${count(rankedOut.count)} signals found no free slot${later}, ` + `at most ${count(mostAtOnce)} at one close.`;
+  const close = `at most ${count(mostAtOnce)} at one close`;
+  const lost = `${count(rankedOut.count)} signals found no free slot${later}, ${close}.`;
   const note = `${lost}${ranks}${unranked}`;
   const headings = [
     { text: 'Instrument', isText: true },
