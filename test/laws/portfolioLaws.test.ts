@@ -2,7 +2,7 @@
 // later.
 import { describe, expect, it } from 'vitest';
 import type { Bars } from '../../src/engine/bars/bars.ts';
-import type { ValueSource } from '../../src/engine/evaluate/tradingRules.ts';
+import type { LegRule, ValueSource } from '../../src/engine/evaluate/tradingRules.ts';
 import type { PortfolioInput, PortfolioResult } from '../../src/engine/simulate/portfolio/portfolioSimulation.ts';
 import { simulatePortfolio } from '../../src/engine/simulate/portfolio/simulatePortfolio.ts';
 import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
@@ -11,11 +11,19 @@ import { diceOf } from '../support/dice.ts';
 import { isClose } from '../support/reference/difference.ts';
 import { scaled } from '../support/scale.ts';
 import { portfolioOf, randomPortfolio } from './portfolioInputs.ts';
+import { randomRotation } from './rotationInputs.ts';
+
+/** Generated strategies with rules, and with an allocation. */
+const GENERATED = [
+  { what: 'rules', inputOf: (seed: number) => randomPortfolio(seed) },
+  { what: 'an allocation', inputOf: (seed: number) => randomRotation(seed, { isUntied: true, hasRisk: true }) },
+] as const;
+type InputOf = (seed: number) => PortfolioInput;
 
 /** Runs a law for seeds 1 to `count`, those without a bar to trade left out; a failure names its seed. */
-function forPortfolios(count: number, law: (input: PortfolioInput, seed: number) => void): void {
+function forPortfolios(count: number, inputOf: InputOf, law: (input: PortfolioInput, seed: number) => void): void {
   for (let seed = 1; seed <= scaled(count); seed++) {
-    const input = randomPortfolio(seed);
+    const input = inputOf(seed);
     if (input.start === input.end) continue;
     try {
       law(input, seed);
@@ -61,10 +69,10 @@ describe('the order of the list', { timeout: 600_000 }, () => {
     return portfolioOf(instruments, input);
   }
 
-  it('changes nothing where it breaks no tie', () => {
+  it.each(GENERATED)('changes nothing where it breaks no tie, with $what', ({ inputOf }) => {
     let trades = 0;
     let differently = 0;
-    forPortfolios(5_000, (made, seed) => {
+    forPortfolios(5_000, inputOf, (made, seed) => {
       const input = withoutTies(made, seed);
       const order = input.instruments.map((_, index) => index).toReversed();
       const linked = input.linked.map((group) => group.map((index) => order.indexOf(index)).toSorted((a, b) => a - b));
@@ -84,9 +92,9 @@ describe('the order of the list', { timeout: 600_000 }, () => {
 });
 
 describe('an instrument that is silent', { timeout: 600_000 }, () => {
-  it('changes no fill, whatever bars it has', () => {
+  it.each(GENERATED)('changes no fill, whatever bars it has, with $what', ({ inputOf }) => {
     let trades = 0;
-    forPortfolios(5_000, (input, seed) => {
+    forPortfolios(5_000, inputOf, (input, seed) => {
       const dice = diceOf(seed + 7);
       const at = dice.whole(0, input.instruments.length);
       const silent = silentIn(input, seed, dice.chance(0.5));
@@ -127,15 +135,27 @@ describe('an instrument that is silent', { timeout: 600_000 }, () => {
     const silence = { kind: 'bits', isTrue: new Uint32Array((times.length + 31) >>> 5) } as const;
     const entries = of.entries.map((entry) => ({ ...entry, signal: silence }));
     const exits = of.exits.map((exit) => ({ ...exit, when: silence }));
-    return { ...of, bars, start: 0, end: times.length, fine: null, entries, exits, slippageAtr: column };
+    const unknown = { kind: 'constant', value: NaN } as const;
+    const leg = <L extends LegRule>(rule: L | null): L | null =>
+      rule && { ...rule, by: unknown, where: silence.isTrue };
+    const allocation = of.allocation && {
+      ...of.allocation,
+      when: silence.isTrue,
+      long: leg(of.allocation.long),
+      short: leg(of.allocation.short),
+      weights: { ...of.allocation.weights, by: of.allocation.weights.by && unknown },
+    };
+    const instrument = { ...of.instrument, symbol: bars.symbol };
+    const own = { instrument, entries, exits, allocation, slippageAtr: column };
+    return { ...of, bars, start: 0, end: times.length, fine: null, ...own };
   }
 });
 
 describe('prices after an instant', { timeout: 600_000 }, () => {
-  it('change nothing up to it, on any instrument', () => {
+  it.each(GENERATED)('change nothing up to it, on any instrument, with $what', ({ inputOf }) => {
     let compared = 0;
     let changed = 0;
-    forPortfolios(10_000, (input, seed) => {
+    forPortfolios(10_000, inputOf, (input, seed) => {
       const dice = diceOf(seed + 3);
       const instant = dice.whole(input.start, input.end - 1);
       const which = dice.whole(0, input.instruments.length - 1);

@@ -1,8 +1,14 @@
 // Generated rotations: an allocation of every form on the instruments of a generated portfolio.
-import type { AllocationRule, LegPlaces, LegRule, ValueSource } from '../../src/engine/evaluate/tradingRules.ts';
+import type {
+  AllocationRule,
+  LegPlaces,
+  LegRule,
+  RiskRules,
+  ValueSource,
+} from '../../src/engine/evaluate/tradingRules.ts';
 import type { PortfolioInput } from '../../src/engine/simulate/portfolio/portfolioSimulation.ts';
 import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
-import { bitsAt, flatFee, NO_RISK } from '../engine/simulate/input.ts';
+import { bitsAt, NO_RISK } from '../engine/simulate/input.ts';
 import { diceOf, type Dice } from '../support/dice.ts';
 import { portfolioOf, randomPortfolio } from './portfolioInputs.ts';
 
@@ -13,11 +19,18 @@ interface LegShape {
   readonly hasRequire: boolean;
 }
 
-/**
- * One seed, one input.
- * @param isPlain orders fill at the next open, and fees have neither rebates nor a rolling window
- */
-export function randomRotation(seed: number, isPlain = false): PortfolioInput {
+export interface RotationOptions {
+  /** Ranks and weights are drawn from so many numbers that no two are equal. */
+  readonly isUntied?: boolean;
+  /** Holdings may have a stop, a trailing stop and a time stop. */
+  readonly hasRisk?: boolean;
+}
+
+/** One seed, one input. */
+export function randomRotation(
+  seed: number,
+  { isUntied = false, hasRisk = false }: RotationOptions = {},
+): PortfolioInput {
   const made = randomPortfolio(seed);
   const dice = diceOf(seed + 5_000_000);
   const symbols = made.instruments.map(({ bars }) => bars.symbol);
@@ -33,11 +46,8 @@ export function randomRotation(seed: number, isPlain = false): PortfolioInput {
     bandPercent: dice.pick([0, 0, 2, 10]),
     chance: dice.pick([0.05, 0.2, 0.6]),
   };
-  const { portfolio: _, ...drawn } = made.config;
-  const execution = isPlain
-    ? { ...drawn.execution, orderTiming: 'next_open' as const, feeModel: flatFee(0.001) }
-    : drawn.execution;
-  const config = { ...drawn, execution };
+  const { portfolio: _, ...config } = made.config;
+  const risk = hasRisk ? randomRisk(diceOf(seed + 6_000_000)) : NO_RISK;
   const instruments = made.instruments.map((each, index): SimulationInput => {
     const own = diceOf(seed * 64 + index + 9_000_000);
     const rows = [...each.bars.time.keys()];
@@ -48,7 +58,10 @@ export function randomRotation(seed: number, isPlain = false): PortfolioInput {
       );
     const column = (low: number, missing: number): ValueSource => ({
       kind: 'column',
-      values: each.bars.close.map(() => (own.chance(missing) ? NaN : own.whole(low, 4))),
+      values: each.bars.close.map(() => {
+        if (own.chance(missing)) return NaN;
+        return isUntied ? own.number(low, 4) : own.whole(low, 4);
+      }),
     });
     const leg = (shape: LegShape | null): (LegRule & LegShape) | null =>
       shape === null
@@ -76,20 +89,29 @@ export function randomRotation(seed: number, isPlain = false): PortfolioInput {
       fallback: shared.fallback,
       bandPercent: shared.bandPercent,
     };
-    // What is left of the cash to a rounding error is not a size.
-    const instrument = { ...each.instrument, qtyStep: each.instrument.qtyStep || 0.001 };
     return {
       ...each,
-      instrument,
       config,
       entries: [],
       exits: [],
-      risk: NO_RISK,
+      risk,
       maxConcurrentPositions: 1,
       allocation,
     };
   });
   return portfolioOf(instruments, { slots: null, linked: [] });
+}
+
+function randomRisk(dice: Dice): RiskRules {
+  const percent = (): { mode: 'percent'; value: number } => ({ mode: 'percent', value: dice.number(0.5, 6) });
+  return {
+    ...NO_RISK,
+    stopLoss: dice.chance(0.5) ? percent() : null,
+    trailingStop: dice.chance(0.4)
+      ? { distance: percent(), activateAfterPercent: dice.chance(0.4) ? dice.number(0.2, 3) : null }
+      : null,
+    timeStop: dice.chance(0.3) ? { maxBars: dice.whole(1, 20) } : null,
+  };
 }
 
 function randomLeg(dice: Dice): LegShape {

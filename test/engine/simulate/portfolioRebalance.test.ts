@@ -117,6 +117,23 @@ describe('a rebalance', () => {
     ]);
   });
 
+  it('buys nothing from what rounding has left of the cash', () => {
+    const [a, b] = ['A', 'B'].map((symbol) => flatBars(symbol, [97, 97, 97, 97, 97, 97]));
+    const leftover = new Set<number>();
+    for (let account = 1; account <= 200; account++) {
+      const config = { initialBalance: 1_000 + account / 7, execution: { feeModel: flatFee(0.001 + account / 1e6) } };
+      // All of the cash buys A, then B is wanted too.
+      const by = { A: [1, 1, 1, 1, 1, 1], B: [NaN, NaN, 1, 1, 1, 1] };
+      const result = run([a, b], { when: [0, 2], by, gross: [100, 100, 200, 200, 200, 200] }, { config });
+      const [entry, ...others] = result.orders!.filter(({ purpose }) => purpose === 'entry');
+      expect(entry).toMatchObject({ instrument: 0, status: 'filled' });
+      expect(others.map(({ status, reason }) => [status, reason])).toEqual([['rejected', 'ZERO_QTY']]);
+      leftover.add(Math.sign(config.initialBalance - entry.quantity! * 97 - entry.fee!));
+    }
+    // Of the accounts some have a little more than nothing left, and some a little less.
+    expect([...leftover]).toEqual(expect.arrayContaining([-1, 1]));
+  });
+
   it('rounds additions down to steps, and drops what is below the minimum notional', () => {
     const bars = [flatBars('A', [7, 7, 7]), flatBars('B', [5, 5, 5])];
     const stepped = run(bars, { when: [0], values: { A: 60, B: 40 } }, { instrument: { qtyStep: 10 } });

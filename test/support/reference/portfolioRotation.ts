@@ -9,8 +9,10 @@ import { floorToStep, partialQuantity, type Side } from './levels.ts';
 import type { Desk } from './portfolioDesk.ts';
 import type { House } from './portfolioHouse.ts';
 
-/** A difference below this part of what is held is no order. */
+/** A difference below this part of what is held is no order, and one below it of two weights is none. */
 const ROUNDING = 1e-12;
+/** Cash that is this small a part of what is asked for is what rounding has left. */
+const DUST = 1e-9;
 
 export class Rotation {
   readonly #house: House;
@@ -76,7 +78,7 @@ export class Rotation {
     const isOff = moves.some(({ desk, target, held }) => {
       const isEntering = held === 0 && target !== 0 && this.#isEnough(desk, Math.abs(target) * equity);
       const isLeaving = held !== 0 && target === 0;
-      return isEntering || isLeaving || (held !== 0 && Math.abs(target - held) * 100 > bandPercent);
+      return isEntering || isLeaving || (held !== 0 && Math.abs(target - held) > bandPercent / 100 + ROUNDING);
     });
     counts[isOff ? 'rebalances' : 'withinBand']++;
     if (!isOff) return;
@@ -127,7 +129,8 @@ export class Rotation {
     const rate = Math.max(0, first.account.rate('entry', this.#instant(first)));
     const { leverage } = first.input.config;
     const cost = additions.reduce((sum, { quantity, price }) => sum + quantity * price * (1 / leverage + rate), 0);
-    const factor = cost > 0 ? Math.max(0, Math.min(1, house.freeCash() / cost)) : 1;
+    const affordable = cost > 0 ? Math.min(1, house.freeCash() / cost) : 1;
+    const factor = affordable < DUST ? 0 : affordable;
     for (const { desk, quantity, price, side } of additions) {
       if (!present.includes(desk)) continue;
       this.#targets.delete(desk);
@@ -195,7 +198,9 @@ export class Rotation {
     const raw = this.#house.priceOf(desk);
     const price = this.#house.hasBar(desk) ? desk.account.slipped(raw, side, this.#instant(desk)) : raw;
     // At the slipped price nothing may be missing.
-    return { desk, side, price, quantity: Math.max(0, Math.abs(value) / price - Math.abs(heldOf(desk))) };
+    const held = Math.abs(heldOf(desk));
+    const missing = Math.abs(value) / price - held;
+    return { desk, side, price, quantity: missing > ROUNDING * held ? missing : 0 };
   }
 
   #add(desk: Desk, side: Side, quantity: number, price: number): void {

@@ -9,6 +9,9 @@ import type { Portfolio } from './portfolio.ts';
 import { cancelHoldingOrder } from './rebalanceFills.ts';
 import { targetWeights, type Candidate } from './targets.ts';
 
+/** Weights that are nearer to each other are equal. */
+const ROUNDING = 1e-12;
+
 /** Decides a rebalance where the allocation asks for one at this instant. */
 export function rebalance(portfolio: Portfolio, instant: number): void {
   const { members, rebalances, readCandidates, rebalancing: counts } = portfolio;
@@ -78,7 +81,7 @@ function isOffBand(
     const target = targets[member.index];
     const { weight } = candidates[member.index];
     if (weight === 0) return target !== 0 && canEnter(member, Math.abs(target) * equity);
-    return target === 0 || Math.abs(target - weight) > bandPercent / 100;
+    return target === 0 || Math.abs(target - weight) > bandPercent / 100 + ROUNDING;
   });
 }
 

@@ -19,6 +19,9 @@ import type { Portfolio } from './portfolio.ts';
 /** A difference below this part of what is held is a rounding error, not an order. */
 const NOTHING = 1e-12;
 
+/** Cash below this part of what additions cost is a rounding error of the account, and buys nothing. */
+const NO_CASH = 1e-9;
+
 /** Fills the reductions that have a bar. Returns whether one of them still waits for a bar. */
 export function fillReductions(portfolio: Portfolio, instant: number, isAtClose: boolean): boolean {
   let isWaiting = false;
@@ -57,7 +60,7 @@ export function fillAdditions(portfolio: Portfolio, instant: number, isAtClose: 
   let cost = 0;
   const inSymbolOrder = additions.toSorted((a, b) => a.member.symbolRank - b.member.symbolRank);
   for (const { price, quantity } of inSymbolOrder) cost += costOf({ price, quantity, feeRate: paid }, config.leverage);
-  const factor = isCovered(cost, funds) ? 1 : Math.max(0, funds) / cost;
+  const factor = isCovered(cost, funds) ? 1 : funds < NO_CASH * cost ? 0 : funds / cost;
   for (const { member, hasBar, price, quantity } of additions) {
     if (hasBar) add(portfolio, member, price, quantity * factor, rate, instantOf(member, isAtClose));
   }
