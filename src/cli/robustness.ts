@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import { MAX_THREADS } from '../config.ts';
 import {
   ANALYSES,
-  checkRefusal,
   createPool,
+  isPortfolio,
   robustnessResult,
   ROBUSTNESS_ANALYSES,
   RobustnessSpec,
@@ -18,15 +18,15 @@ import {
   symbolsOf,
 } from '../engine/index.ts';
 import { counted } from '../market/formatting.ts';
-import { wholeNumber } from './arguments.ts';
+import { symbolList, wholeNumber } from './arguments.ts';
 import { CommandError, percent, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
 import { startProgress } from './progress.ts';
-import { readCheckedStrategy, readConfigFile } from './runInputs.ts';
-import { openMarket, repeated, withMarketOptions, type MarketOptions } from './runMarkets.ts';
+import { readCheckedStrategy, readConfigFile, type InstrumentOptions } from './runInputs.ts';
+import { openRun, repeated, withMarketOptions, type MarketOptions } from './runMarkets.ts';
 import { readLineage } from './sweepFiles.ts';
 import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
-interface Options extends StrategyOptions, MarketOptions {
+interface Options extends StrategyOptions, InstrumentOptions, MarketOptions {
   readonly config: string;
   readonly analysis?: readonly string[];
   readonly seed?: number;
@@ -45,6 +45,8 @@ export function register(program: Command): void {
     .description('check how robust the backtest of a strategy file is')
     .requiredOption('--config <file>', 'the config of the backtest (docs/config.md)')
     .option('--analysis <name>', `one of ${ROBUSTNESS_ANALYSES.join(', ')}; repeatable; default: all`, repeated)
+    .option('--symbols <list>', 'trade these from one account, such as AAPL,MSFT, in place of the config', symbolList)
+    .option('--slots <count>', 'the most positions of a portfolio, in place of the config', wholeNumber(1, 100_000))
     .option('--seed <number>', 'seed of everything that is drawn at random; default: 1', wholeNumber(0, 0xffffffff))
     .option('--samples <count>', 'runs of the block bootstrap and of the parameter jitter', wholeNumber(10, 1_000))
     .option('--trials <count>', 'how many variants were tried, this one included; 1: no other', wholeNumber(1, 1e9))
@@ -58,13 +60,11 @@ export function register(program: Command): void {
 }
 
 async function run(options: Options): Promise<void> {
-  const config = await readConfigFile(options.config);
-  const refused = checkRefusal(config);
-  if (refused !== null) throw new CommandError(refused.message, refused.code);
+  const config = await readConfigFile(options.config, options);
   const { issues: _, title: _title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const spec = readSpec(options);
   const lineage = await readLineage(options.sweep ?? []);
-  const { snapshots } = await openMarket(config, strategy, options);
+  const { snapshots } = await openRun(config, strategy, options);
   const job: RobustnessJob = { task: { id: 'command-line', ...strategy, config }, spec };
   const outcomes = await runParts(job, snapshots, options.threads);
   const result = robustnessResult(job, outcomes, lineage);
@@ -87,9 +87,9 @@ function readSpec({ analysis, seed, samples, trials }: Options): RobustnessSpec 
 
 async function runParts(job: RobustnessJob, snapshots: readonly Snapshot[], threads: number): Promise<StepOutcome[]> {
   const { config } = job.task;
-  const markets = [
-    { symbol: symbolsOf(config)[0], timeframe: config.timeframe, snapshots: snapshots.map((_, at) => at) },
-  ];
+  const symbols = symbolsOf(config);
+  const read = { timeframe: config.timeframe, snapshots: snapshots.map((_, at) => at) };
+  const markets = [isPortfolio(config) ? { symbols, ...read } : { symbol: symbols[0], ...read }];
   const count = stepsOf(job).length;
   const size = Math.ceil(count / (threads * PARTS_PER_THREAD));
   const ranges = Array.from({ length: Math.ceil(count / size) }, (_, part) => ({

@@ -141,7 +141,7 @@ export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 // Robustness checks
 export { ANALYSES, ROBUSTNESS_ANALYSES } from './robustness/analyses/registeredAnalyses.ts';
 export type { AnalysisRow } from './robustness/analyses/analysis.ts';
-export { checkRefusal, RobustnessSpec, type RobustnessJob } from './robustness/robustnessRequest.ts';
+export { RobustnessSpec, type RobustnessJob } from './robustness/robustnessRequest.ts';
 export type { Lineage, LineageSweep } from './robustness/lineage.ts';
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';

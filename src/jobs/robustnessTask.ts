@@ -5,7 +5,7 @@ import type { RunnableVersion } from '../db/claims.ts';
 import { lineageOf } from '../db/robustness.ts';
 import { strategyOf } from '../db/strategyVersions.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
-import { resolveConfig, robustnessResult } from '../engine/index.ts';
+import { isPortfolio, resolveConfig, robustnessResult } from '../engine/index.ts';
 import type {
   BacktestConfig,
   Lineage,
@@ -47,15 +47,17 @@ export async function robustnessResultOf(
   );
 }
 
-/** A backtest is of a sweep when it runs the same version on bars that the sweep has seen. */
+/**
+ * A backtest is of a sweep when it runs the same version on bars that the sweep has seen, and both run portfolios or
+ * neither does.
+ */
 async function readLineage(sql: Queryable, claim: ShardClaim, { task }: RobustnessJob): Promise<Lineage> {
   const { trials, sweeps } = await lineageOf(sql, claim);
   return {
     trials,
     sweeps: sweeps.map(({ id, strategyVersionId, config, verdict, overfitting, top }) => ({
       name: id,
-      isOfBacktest:
-        strategyVersionId === claim.strategyVersionId && rangesOverlap(config as BacktestConfig, task.config),
+      isOfBacktest: strategyVersionId === claim.strategyVersionId && isAlike(config as BacktestConfig, task.config),
       verdict,
       overfitting,
       top,
@@ -63,7 +65,10 @@ async function readLineage(sql: Queryable, claim: ShardClaim, { task }: Robustne
   };
 }
 
-function rangesOverlap(a: BacktestConfig, b: BacktestConfig): boolean {
-  const [one, other] = [resolveConfig(a).range, resolveConfig(b).range];
-  return (one.start ?? -Infinity) < (other.end ?? Infinity) && (other.start ?? -Infinity) < (one.end ?? Infinity);
+function isAlike(a: BacktestConfig, b: BacktestConfig): boolean {
+  const configs = [resolveConfig(a), resolveConfig(b)] as const;
+  const [one, other] = configs.map(({ range }) => range);
+  const overlaps =
+    (one.start ?? -Infinity) < (other.end ?? Infinity) && (other.start ?? -Infinity) < (one.end ?? Infinity);
+  return overlaps && isPortfolio(configs[0]) === isPortfolio(configs[1]);
 }

@@ -4,11 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BacktestConfig, createUniverse, ROBUSTNESS_ANALYSES } from '../../src/engine/index.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
+import { openShippedData } from '../../src/market/shipped.ts';
 import { createApiApp } from '../support/apiApp.ts';
 import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
 import { callCommand } from '../support/command.ts';
+import { checked, robustnessContext } from '../support/robustness.ts';
 import { astOf, compare, entry, market, sma } from '../support/builders.ts';
 
 const SIX = ['AAPL', 'MSFT', 'IBM', 'GOOG', 'SPX', 'NASDAQ'];
@@ -164,18 +167,6 @@ describe('a portfolio over HTTP', () => {
     expect(result.summaryJson.portfolio.instruments).toBe(6);
   });
 
-  it('is not checked for robustness, with what to check instead', async () => {
-    const { id } = await run(portfolio(SIX, THREE_SLOTS));
-    const reply = await client.post(`/backtests/${id}/robustness`, {});
-    expect(reply).toMatchObject({
-      status: 422,
-      body: {
-        code: 'BACKTEST_CONFIG_INVALID',
-        message: expect.stringContaining('this backtest has a list of 6. Run one of them as signalInstrument'),
-      },
-    });
-  });
-
   it('rotates between its instruments by an allocation', async () => {
     const strategyVersionId = await readyVersionOf(ROTATION);
     const { id, result } = await run(portfolio(SIX), strategyVersionId);
@@ -195,6 +186,13 @@ describe('a portfolio over HTTP', () => {
       expect(body.funnel).not.toHaveProperty('entrySignals');
       expect(body.rules[0].path).toBe('/strategyAst/strategy/allocation/when');
     }
+    const check = (await client.post(`/backtests/${id}/robustness?wait=60`, { samples: 10 })).body;
+    expect(check.status, JSON.stringify(check.error)).toBe('completed');
+    expect(check.result.baseline.returnPct).toBe(result.summaryJson.returnPct);
+    expect(check.result.lookAheadAudit).toMatchObject({ passed: true });
+    expect(check.result.evidence).toMatchObject({ unit: 'period' });
+    expect(check.result.monteCarlo).toMatchObject({ basis: 'rebalances' });
+    expect(check.result.monteCarlo.positions).toBeGreaterThan(5);
   });
 });
 
@@ -248,14 +246,6 @@ describe('a portfolio on the command line', () => {
     expect(slots.stderr).toContain('Only a run of several instruments has a portfolio.');
     const unnamed = await backtest('--symbols', 'AAPL,MSFT', '--bars', 'bars.csv');
     expect(unnamed.stderr).toContain('--bars bars.csv must say whose bars it holds: --bars SYMBOL:1d=FILE.');
-    const robustness = await callCommand([
-      'robustness',
-      '--strategy',
-      file('strategy.json'),
-      '--config',
-      await portfolioFile(),
-    ]);
-    expect(robustness.stderr).toContain('A robustness check runs on one instrument');
   });
 
   it('explains the one plan of all instruments, and where the bars of each come from', async () => {
@@ -276,9 +266,54 @@ describe('a portfolio on the command line', () => {
     expect(stdout).toContain('AAPL 1d: shipped with Candlepool');
     expect(stdout).toContain('MSFT 1d: shipped with Candlepool');
   });
+});
 
-  async function portfolioFile(): Promise<string> {
-    await writeFile(file('portfolio.json'), JSON.stringify(portfolio(SIX)));
-    return file('portfolio.json');
-  }
+describe('a robustness check of a portfolio', () => {
+  const asked = { samples: 10, seed: 3 };
+
+  it('gives over HTTP, on the command line and in one thread the same result', async () => {
+    const { id, result } = await run(portfolio(SIX, THREE_SLOTS));
+    const check = (await client.post(`/backtests/${id}/robustness?wait=60`, asked)).body;
+    expect(check.status, JSON.stringify(check.error)).toBe('completed');
+    const { returnPct, sharpeRatio, maxDrawdown, totalPositions } = result.summaryJson;
+    expect(check.result.baseline).toMatchObject({ returnPct, sharpeRatio, maxDrawdown, totalPositions });
+    for (const name of ROBUSTNESS_ANALYSES) expect(check.result, name).toHaveProperty(name);
+    expect(check.result.lookAheadAudit).toMatchObject({ passed: true });
+    expect(check.result.blockBootstrap).toMatchObject({ runs: 10, failed: 0 });
+    expect(check.progress.runsDone).toBe(check.progress.runsTotal);
+
+    const { trials } = check.result.luck;
+    const [strategyFile, configFile] = [join(folder, 'checked.json'), join(folder, 'one.json')];
+    await writeFile(strategyFile, JSON.stringify({ settings: {}, strategyAst: STRATEGY }));
+    await writeFile(configFile, JSON.stringify({ ...COMMON, signalInstrument: { symbol: 'SPX' } }));
+    const files = ['--strategy', strategyFile, '--config', configFile, '--symbols', SIX.join(), '--slots', '3'];
+    const drawn = ['--samples', '10', '--seed', '3', '--trials', String(trials)];
+    const json = await callCommand(['robustness', ...files, ...drawn, '--json']);
+    expect(json, json.stderr).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(json.stdout)).toEqual(check.result);
+    const table = await callCommand(['robustness', ...files, '--analysis', 'feeStress']);
+    expect(table.stdout).toContain('fees × 2');
+
+    const shipped = await openShippedData();
+    const snapshots = (await Promise.all(SIX.map((symbol) => shipped.snapshots(symbol, '1d')))).flat();
+    const universe = createUniverse(snapshots, SIX, '1d');
+    const given = BacktestConfig.parse(portfolio(SIX, THREE_SLOTS));
+    const context = robustnessContext(STRATEGY, universe, { config: given, spec: asked });
+    const here = checked(context, undefined, { trials, sweeps: [] });
+    expect(JSON.parse(JSON.stringify(here))).toEqual(check.result);
+  });
+
+  it('names an instrument without bars', async () => {
+    const configFile = join(folder, 'unknown.json');
+    await writeFile(configFile, JSON.stringify(portfolio(['AAPL', 'MSFTT'])));
+    const refused = await callCommand([
+      'robustness',
+      '--strategy',
+      join(folder, 'checked.json'),
+      '--config',
+      configFile,
+    ]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('/config/instruments/1/symbol: There are no 1d bars of MSFTT');
+  });
 });

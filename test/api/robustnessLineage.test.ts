@@ -46,6 +46,26 @@ async function checkOf(client: Client, id: string, body: object = {}) {
 }
 
 describe('a robustness check', () => {
+  it('of a portfolio comes from no sweep of its instruments one by one, and counts its variants', async () => {
+    const client = await service.client();
+    const symbols = ['SPX', 'NASDAQ'];
+    const id = await client.start({
+      space: { ...space, symbol: { values: symbols } },
+      config: config({ range }),
+      metrics: 'all',
+    });
+    const sweep = (await client.get(`/sweeps/${id}?wait=60`)).body;
+    expect(sweep.result.verdict.code).toBe('luck');
+    const { signalInstrument: _, ...common } = config({ range });
+    const backtest = await completed(client, {
+      strategyVersionId: client.strategyVersionId,
+      config: { ...common, instruments: symbols.map((symbol) => ({ symbol })) },
+    });
+    const { luck } = await checkOf(client, backtest);
+    expect(luck.sweeps).toEqual([]);
+    expect(luck.trials).toBe(sweep.result.trials.sweep + 1);
+  });
+
   it('carries the luck of the sweep whose row it checks, however the row is run', async () => {
     const client = await service.client();
     const sweep = (await swept(client)).body;

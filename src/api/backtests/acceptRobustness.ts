@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/connect.ts';
 import { findCheckedBacktest, type CheckedBacktest } from '../../db/robustness.ts';
 import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
 import type { NewSweep } from '../../db/sweeps.ts';
-import { checkRefusal, estimateBacktest, runCountOf, stepsOf, symbolsOf } from '../../engine/index.ts';
+import { estimateBacktest, isPortfolio, runCountOf, stepsOf, symbolsOf } from '../../engine/index.ts';
 import type { BacktestConfig, RobustnessJob, RobustnessSpec } from '../../engine/index.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
@@ -14,7 +14,7 @@ import { barsOfWork, COST_PER_RUN, COST_PER_SHARD } from './backtestCost.ts';
 /**
  * Checks the request.
  * @returns what is stored of it
- * @throws NOT_FOUND, BACKTEST_CONFIG_INVALID of a portfolio, TIER_LIMIT_REACHED
+ * @throws NOT_FOUND, TIER_LIMIT_REACHED
  */
 export async function acceptCheck(
   sql: Queryable,
@@ -26,8 +26,6 @@ export async function acceptCheck(
   const [version] = await findVersions(sql, caller.workspaceId, [backtest.strategyVersionId]);
   if (version === undefined) throw notFound('strategy version', backtest.strategyVersionId);
   const config = backtest.config as BacktestConfig;
-  const refusal = checkRefusal(config);
-  if (refusal !== null) throw problem('BACKTEST_CONFIG_INVALID', { message: refusal.message });
   const job: RobustnessJob = {
     task: { id: backtestId, ...strategyOf(version), config },
     spec: robustness,
@@ -40,7 +38,7 @@ export async function acceptCheck(
     strategyId: backtest.strategyId,
     strategyVersionId: backtest.strategyVersionId,
     spec: { config, robustness },
-    markets: [{ symbol: symbolsOf(config)[0], timeframe: config.timeframe, snapshots: backtest.snapshots }],
+    markets: [marketOf(config, backtest.snapshots)],
     variants: runs,
     indexes: stepCount,
     shards: stepShards(job, stepCount, costPerRun(job, backtest.bars)),
@@ -66,10 +64,20 @@ function refuseManyRuns(runs: number, tier: Tier): void {
   });
 }
 
-/** In bars of work. Another series of the strategy is taken to have as many bars as the one that it trades. */
+/** What the runs of a check read: the bars of one instrument, or of all instruments of a portfolio. */
+function marketOf(config: BacktestConfig, snapshots: readonly string[]): NewSweep['markets'][number] {
+  const symbols = symbolsOf(config);
+  const { timeframe } = config;
+  return isPortfolio(config) ? { symbols, timeframe, snapshots } : { symbol: symbols[0], timeframe, snapshots };
+}
+
+/**
+ * In bars of work. Another series of the strategy is taken to have as many bars as the one that it trades, and each
+ * instrument of a portfolio to have a bar at every instant.
+ */
 function costPerRun({ task }: RobustnessJob, bars: number): number {
   const estimate = estimateBacktest(task, () => bars);
-  return bars + barsOfWork(estimate?.ns ?? 0) + COST_PER_RUN;
+  return bars * symbolsOf(task.config).length + barsOfWork(estimate?.ns ?? 0) + COST_PER_RUN;
 }
 
 /** Consecutive steps of some tenths of a second together. */

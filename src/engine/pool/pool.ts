@@ -1,6 +1,7 @@
 // The pool: the main thread's typed interface to the engine's threads. One task is a batch of runs over shared
 // snapshots.
 import { totalmem } from 'node:os';
+import { isPortfolio } from '../config.ts';
 import type { ArtifactOutcome, ArtifactRequest } from '../task.ts';
 import { Admission } from './admission.ts';
 import type { TakeChunk } from './artifactChunks.ts';
@@ -176,7 +177,7 @@ class ThreadPool implements Pool {
     const part = startPart<RobustnessOutcome>(messageWith, {
       owner,
       isQuick,
-      bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots),
+      bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots) + historyBytes(job, sent.snapshots),
       tables: TABLES_OF_CHECK,
       admission: this.#admission,
       dispatch: this.#dispatcher.dispatch,
@@ -201,6 +202,10 @@ class ThreadPool implements Pool {
 const SWEEP_BYTES = 192 << 20;
 /** Tables of trades at once: those of the baseline are kept while other steps run. */
 const TABLES_OF_CHECK = 2;
+
+/** The bars of a drawn history of a portfolio, or of one that is cut; those of one instrument are in SWEEP_BYTES. */
+const historyBytes = ({ task }: RobustnessBatch['job'], snapshots: RobustnessBatch['snapshots']): number =>
+  isPortfolio(task.config) ? snapshots.reduce((sum, { byteLength }) => sum + byteLength, 0) : 0;
 
 const ownedBy = (owner: string, job: RobustnessBatch['job']): RobustnessBatch['job'] => ({
   ...job,

@@ -1,8 +1,7 @@
 // The request of a robustness check: which analyses to run on a backtest, and how much of each. The zod schema is the
 // type.
 import { z } from 'zod';
-import type { BacktestConfig } from '../config.ts';
-import type { BacktestTask, RunError } from '../task.ts';
+import type { BacktestTask } from '../task.ts';
 import { ANALYSES, ROBUSTNESS_ANALYSES } from './analyses/registeredAnalyses.ts';
 import { CheckOptions } from './checkOptions.ts';
 
@@ -32,13 +31,4 @@ export type RobustnessSpec = z.infer<typeof RobustnessSpec>;
 export interface RobustnessJob {
   readonly task: BacktestTask;
   readonly spec: RobustnessSpec;
-}
-
-/** Why the backtest of a config cannot be checked; null: it can. */
-export function checkRefusal({ instruments }: BacktestConfig): RunError | null {
-  if (instruments === undefined) return null;
-  const message =
-    `A robustness check runs on one instrument, and this backtest has a list of ${instruments.length}. Run one of ` +
-    'them as signalInstrument, and check that backtest.';
-  return { code: 'BACKTEST_CONFIG_INVALID', path: '/config/instruments', message };
 }

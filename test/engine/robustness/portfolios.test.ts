@@ -3,9 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '../../../src/engine/backtest.ts';
 import type { Universe } from '../../../src/engine/bars/bars.ts';
+import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
 import type { BacktestConfig, BacktestTask, StrategyAst } from '../../../src/engine/index.ts';
 import { jitteredNumbers, jitteredTask } from '../../../src/engine/robustness/analyses/parameterJitter.ts';
-import { runCountOf, stepsOf } from '../../../src/engine/robustness/robustnessSteps.ts';
+import { runCountOf, runSteps, stepsOf } from '../../../src/engine/robustness/robustnessSteps.ts';
 import {
   listOf,
   openMarket,
@@ -166,5 +167,37 @@ describe('the jitter of a rotation without params', () => {
       spec: { samples: 40, analyses: ['parameterJitter'] },
     });
     expect(checked(context).parameterJitter).toMatchObject({ runs: 40, failed: 0 });
+  });
+});
+
+describe('a step of a check of a portfolio', () => {
+  it('stops in the middle of a run when it is told to', () => {
+    const { task, spec } = robustnessContext(ROTATION, universe, {
+      config: PORTFOLIO_CONFIG,
+      spec: { analyses: ['lookAheadAudit'] },
+    });
+    let polls = 0;
+    const run = (most: number) => {
+      polls = 0;
+      const control = { isCancelled: () => ++polls > most, mayTake: () => 'yes' as const, report: () => {} };
+      return runSteps({ task, spec }, { first: 1, last: 2 }, openMarket, new ColumnStore(0), control);
+    };
+    expect(run(Infinity)).toMatchObject([{ kind: 'lookAheadAudit', value: { passed: true } }]);
+    const all = polls;
+    expect(all).toBeGreaterThan(100);
+    for (const most of [1, 10, all >> 1, all - 1]) {
+      expect(run(most), `after ${most} of ${all}`).toBeNull();
+      expect(polls).toBe(most + 1);
+    }
+  });
+
+  it('fails where an instrument has no bars, and names it', () => {
+    const { task, spec } = robustnessContext(ROTATION, universe, {
+      config: { ...PORTFOLIO_CONFIG, instruments: listOf(['MID', 'NONE']) },
+    });
+    const steps = runSteps({ task, spec }, { first: 0, last: 1 }, openMarket, new ColumnStore(0), null);
+    expect(steps).toMatchObject([
+      { kind: 'failed', error: { code: 'SYMBOL_NOT_AVAILABLE', path: '/config/instruments/1/symbol' } },
+    ]);
   });
 });
