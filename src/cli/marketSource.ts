@@ -35,7 +35,7 @@ export interface MarketSource {
 
 /** @param folder files in place of the catalog (`--data`). */
 export async function openMarketSource(symbols: readonly string[], folder: string | undefined): Promise<MarketSource> {
-  const shipped = await openShippedData(folder);
+  const shipped = await openShippedData(folder, (text) => process.stderr.write(`${text}\n`));
   if (folder !== undefined) {
     const unused = skippedText(await listUnusedFiles(folder));
     if (unused !== '') process.stderr.write(`${unused}\n`);

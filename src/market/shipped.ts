@@ -7,6 +7,7 @@ import { ROOT } from '../config.ts';
 import { STORED_TIMEFRAMES } from '../engine/bars/bars.ts';
 import type { Instrument, StoredTimeframe } from '../engine/bars/bars.ts';
 import type { Snapshot } from '../engine/bars/arrow.ts';
+import { isWarning } from './importReport.ts';
 import type { BarsTable } from './importReport.ts';
 import { nameParts } from './barsFile.ts';
 import { catalogOver, entryOf } from './catalog.ts';
@@ -66,18 +67,24 @@ export async function importShipped(
  * A catalog over a folder of files and no database: the shipped one with the synthetic universe, or a user's with files
  * named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow, .feather, .json, .zip), of which those of one series are
  * joined. A file is read when it is first asked for.
+ * @param onWarning gets what is said of files that may not be what they seem, when they are read
  * @throws MarketDataError FILE_UNREADABLE when there is no such folder
  */
-export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<Catalog> {
-  const files = await openFolder(folder);
+export async function openShippedData(
+  folder: string = SHIPPED_FOLDER,
+  onWarning: OnWarning = () => {},
+): Promise<Catalog> {
+  const files = await openFolder(folder, onWarning);
   return folder === SHIPPED_FOLDER ? withUniverse(files) : files;
 }
 
-async function openFolder(folder: string): Promise<Catalog> {
+type OnWarning = (text: string) => void;
+
+async function openFolder(folder: string, onWarning: OnWarning): Promise<Catalog> {
   const sources = await sourcesOf(folder);
   const read = new Map<Source, Promise<readonly LoadedSeries[]>>();
   const load = (source: Source): Promise<readonly LoadedSeries[]> => {
-    const loading = read.get(source) ?? loadSource(source);
+    const loading = read.get(source) ?? loadSource(source, onWarning);
     read.set(source, loading);
     return loading;
   };
@@ -187,9 +194,10 @@ async function readBarsOf({ paths, timeframe }: Source): Promise<readonly Joined
   return joinParts(parts);
 }
 
-async function loadSource(source: Source): Promise<readonly LoadedSeries[]> {
+async function loadSource(source: Source, onWarning: OnWarning): Promise<readonly LoadedSeries[]> {
   return (await readBarsOf(source)).map(({ symbol, bars }) => {
     const { columns, report } = bars;
+    for (const note of report.notes) if (isWarning(note)) onWarning(`${bars.sourceFile ?? symbol}: ${note}`);
     const instrument = instrumentOf(symbol, source.fields, bars);
     const snapshot = makeSnapshot(columns, { symbol, timeframe: report.timeframe, instrument });
     return { entry: entryOf(symbol, report, snapshot.meta.sha256, instrument), snapshot };

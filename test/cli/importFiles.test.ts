@@ -174,6 +174,10 @@ describe('a run on files', () => {
     );
     const { code, stderr } = await backtest('--bars', at('closes.csv'));
     expect([code, stderr]).toEqual([0, expect.stringContaining('closes.csv: Warning: the file has one price per bar')]);
+    const path = files('closes', {
+      'SPY-1d.csv': table('time,close', long, (bar) => line([day(bar.time), bar.close])),
+    });
+    expect((await backtest('--data', path)).stderr).toContain('SPY-1d.csv: Warning: the file has one price per bar');
   });
 
   it('says where the options are that a refusal names', async () => {
