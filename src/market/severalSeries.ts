@@ -20,7 +20,7 @@ const SHOWN = 5;
 /** `AAPL.Open`, `Close_MSFT` and "('Close', 'AAPL')": the field, and whose it is. */
 const FIELD = '(open|high|low|close|last|volume|adjusted|adj[ _.]?close|vwap|count)';
 /** Words beside a field that are not symbols: open_time, Close Price, Bid Open. */
-const NOT_A_SYMBOL = /^(?:time|date|prices?|bid|ask|mid|adj|adjusted|interest|int|utc|local|session|raw)$/i;
+const NOT_A_SYMBOL = /^(?:time|date|prices?|bid|ask|mid|adj|adjusted|interest|int|utc|local|session|raw)\W*$/i;
 const OWNED = [
   { pattern: new RegExp(`^\\('${FIELD}', '(.+)'\\)$`, 'i'), field: 1, owner: 2 },
   { pattern: new RegExp(`^\\('(.+)', '${FIELD}'\\)$`, 'i'), field: 2, owner: 1 },

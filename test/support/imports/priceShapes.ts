@@ -219,6 +219,11 @@ const tiingo = table(
     ]);
   },
 );
+const quandl = table(
+  `${HEADER},Ex-Dividend,Split Ratio,Adj. Open,Adj. High,Adj. Low,Adj. Close,Adj. Volume`,
+  DAYS,
+  (bar, at) => line([day(bar.time), ...ohlcv(bar), 0, at === SPLIT_AT ? 4 : 1, ...ohlcv(ADJUSTED[at])]),
+);
 const closes = table('Date,Close,Volume', DAYS, (bar) => line([day(bar.time), bar.close, bar.volume]));
 const fixed = (value: number): string => `${Math.round(value * 100)}0000000`;
 
@@ -229,6 +234,8 @@ export const COLUMNS: ImportSection = {
     shape('Yahoo, adjusted', yahoo, { options: '--adjusted', bars: ADJUSTED, says: 'scaled to "Adj Close"' }),
     shape('Tiingo, as traded', tiingo, { says: '"splitFactor" is kept as series and not applied' }),
     shape('Tiingo, adjusted', tiingo, { options: '--adjusted', bars: ADJUSTED, says: 'not applied again' }),
+    shape('Quandl, adjusted', quandl, { options: '--adjusted', bars: ADJUSTED }),
+    shape('Quandl, as traded', quandl),
     shape(
       'dividends beside the prices',
       table(`${HEADER},Dividends,Stock Splits`, DAYS, (bar, at) =>
