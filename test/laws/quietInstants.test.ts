@@ -51,7 +51,7 @@ function heldInstants({ openPositions }: Pick<ReturnType<typeof simulatePortfoli
 describe('a time stop that never comes changes nothing', { timeout: 600_000 }, () => {
   it.each([
     ['signals', randomPortfolio],
-    ['rotations', (seed: number) => randomRotation(seed, { isUntied: true })],
+    ['rotations', (seed: number) => randomRotation(seed)],
   ])('of %s', (_, make) => {
     let compared = 0;
     let held = 0;
