@@ -40,8 +40,8 @@ const described = { tags: ['Backtests'], security: API_KEY_SECURITY };
 const DESCRIPTION = `Runs the backtest again under changed conditions, on the data that it was pinned to: trades in
 another order, bars resampled in blocks (of a portfolio, in the same blocks of time for all instruments), higher fees
 and slippage, a later start, its numbers moved a little, without each risk rule and each cost; and audits whether it
-looks ahead and whether its warm-up is long enough. Without a body it runs every analysis. With \`wait\` it answers when the check has ended, or after that many seconds; then follow
-\`links.self\`.`;
+looks ahead and whether its warm-up is long enough. Without a body it runs every analysis. With \`wait\` it answers
+when the check has ended, or after that many seconds; then follow \`links.self\`.`;
 
 export function robustnessRoutes(app: App, services: Services): void {
   createRoute(app, services);
