@@ -47,16 +47,12 @@ class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files);
     const rank = ({ moduleId, project }: TestSpecification): number => {
       const at = LONGEST.findIndex((file) => moduleId.endsWith(`/test/${file}.test.ts`));
-      const among = at === -1 ? LONGEST.length : at;
-      return project.config.sequence.groupOrder * (LONGEST.length + 1) + among;
+      // A process is shared by files that follow each other.
+      return (project.config.isolate ? 0 : LONGEST.length + 1) + (at === -1 ? LONGEST.length : at);
     };
     return sorted.toSorted((a, b) => rank(a) - rank(b));
   }
 }
-
-/** Tests that start processes wait for them now and then: a third file at a time uses what two leave of two cores. */
-const ALONE_WORKERS = 3;
-const SHARED_WORKERS = 2;
 
 export default defineConfig({
   test: {
@@ -64,16 +60,15 @@ export default defineConfig({
     globalSetup: ['test/support/databaseRun.ts'],
     setupFiles: ['test/support/plain.ts'],
     sequence: { sequencer: LongestFirst },
+    // For two cores: tests wait for Postgres and for processes now and then, and a third file uses what they leave.
+    maxWorkers: 3,
     // Above the patience of test/support/eventually.ts, whose message says what did not happen.
     testTimeout: 180_000,
     // A test without an assertion checks nothing.
     expect: { requireAssertions: true },
     hookTimeout: 180_000,
     projects: [
-      {
-        extends: true,
-        test: { name: 'alone', include: ALONE, maxWorkers: ALONE_WORKERS, sequence: { groupOrder: 0 } },
-      },
+      { extends: true, test: { name: 'alone', include: ALONE } },
       {
         extends: true,
         test: {
@@ -81,8 +76,6 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...ALONE, 'test/oracles/**'],
           isolate: false,
-          maxWorkers: SHARED_WORKERS,
-          sequence: { groupOrder: 1 },
         },
       },
     ],
