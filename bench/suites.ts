@@ -17,6 +17,7 @@ export const ENGINE_SUITES = [
   'basket',
   'scaling',
   'portfolio',
+  'portfolioSweep',
   'sweep',
 ] as const;
 

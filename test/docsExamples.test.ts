@@ -117,7 +117,7 @@ describe('the blocks of requests', () => {
 
   it('of docs/sweeps.md are sweeps that complete', async () => {
     const bodies = jsonOf('docs/sweeps.md');
-    expect(bodies).toEqual([JSON.parse(read('docs/examples/sweep.json'))]);
+    expect(bodies.slice(0, 1)).toEqual([JSON.parse(read('docs/examples/sweep.json'))]);
     for (const body of bodies) {
       const made = await client.post('/sweeps', { ...body, strategyVersionId });
       expect(made.status, made.text).toBe(201);

@@ -5,16 +5,29 @@ import type { SimulationInput } from '../../simulate/simulation.ts';
 
 type Prices = Pick<Bars, 'open' | 'close'>;
 
+type Part = Pick<SimulationInput, 'bars' | 'start' | 'end'>;
+
+/** The last benchmark of an axis: most variants of a sweep begin and end alike. */
+const kept = new WeakMap<TimeAxis, { readonly parts: readonly Part[]; readonly prices: Prices }>();
+
 /**
  * The value of 1 in equal parts in each instrument, at every instant: a part is cash until the first evaluated open of
  * its instrument, and keeps the last close after the data. Its changes are added up in the order of symbols.
  */
-export function equalMoney(
-  instruments: readonly Pick<SimulationInput, 'bars' | 'start' | 'end'>[],
-  axis: TimeAxis,
-  start: number,
-  end: number,
-): Prices {
+export function equalMoney(instruments: readonly Part[], axis: TimeAxis, start: number, end: number): Prices {
+  // The rows of the instruments decide where the run begins and ends on its axis.
+  const known = kept.get(axis);
+  if (known !== undefined && isSame(known.parts, instruments)) return known.prices;
+  const prices = equalParts(instruments, axis, start, end);
+  kept.set(axis, { parts: instruments.map((each) => ({ bars: each.bars, start: each.start, end: each.end })), prices });
+  return prices;
+}
+
+const isSame = (a: readonly Part[], b: readonly Part[]): boolean =>
+  a.length === b.length &&
+  a.every(({ bars, start, end }, at) => bars === b[at].bars && start === b[at].start && end === b[at].end);
+
+function equalParts(instruments: readonly Part[], axis: TimeAxis, start: number, end: number): Prices {
   const close = new Float64Array(axis.time.length);
   const bySymbol = instruments
     .map((instrument, index) => ({ ...instrument, instants: axis.instants[index] }))
