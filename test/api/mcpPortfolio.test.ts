@@ -46,12 +46,13 @@ describe('dual momentum over MCP', () => {
     const { id: strategyId } = await call('create_strategy', { name: 'Dual momentum', ...payload });
     const ready = await call('finalize_strategy_version', { strategyId, version: 1 });
     const queued = await call('run_backtest', { strategyVersionId: ready.id, config: suggestedConfig, wait: 1 });
-    const view = await call('get_backtest', { id: queued.id, wait: 60 });
+    const view = await call('get_backtest', { id: queued.id, wait: 25 });
     expect(view.status).toBe('completed');
     expect(view.readFirst).toEqual(expect.arrayContaining(['/diagnosis', '/funnel', '/portfolio', '/instruments']));
     // One place, which is either selected or failed; what failed is in the fund of bonds.
-    const { whenTrue, rebalances, selected, failedRequire } = view.funnel.allocation;
-    expect([rebalances, selected + failedRequire]).toEqual([whenTrue, whenTrue]);
+    const { whenTrue, rebalances, selected, failedRequire, emptyPlaces } = view.funnel.allocation;
+    expect(selected + failedRequire + emptyPlaces).toBe(whenTrue);
+    expect(rebalances).toBeGreaterThan(50);
     expect(view.rules.map(({ role }: { role: string }) => role)).toEqual(expect.arrayContaining(['when', 'require']));
     expect(view.instruments.map(({ symbol }: { symbol: string }) => symbol).toSorted()).toEqual(symbols.toSorted());
     const { plan } = await call('explain_strategy', payload);
