@@ -241,6 +241,20 @@ describe('a rebalance', () => {
     ]);
   });
 
+  it('has the gross of the first symbol that knows one, whatever the order of the list', () => {
+    const grossBy = { A: NaN, B: 60, C: 80 } as const;
+    const bars = (['C', 'B', 'A'] as const).map((symbol) => ({ symbol, of: flatBars(symbol, [10, 10, 10]) }));
+    const instruments = bars.map(({ symbol, of }, index) =>
+      instrumentOf(of, {
+        entries: [],
+        exits: [],
+        allocation: allocationOf(of, index === 0, { when: [0], gross: grossBy[symbol] }),
+      }),
+    );
+    const result = simulatePortfolio(portfolioOf(instruments, { config: configOf({ initialBalance: 1_000 }) }));
+    expect(weightsIn(result)[1]).toEqual([20, 20, 20]);
+  });
+
   it('sells short', () => {
     const A = flatBars('A', [10, 10, 8, 8]);
     expect(tradesIn(run([A], { when: [0], values: { A: 50 }, side: 'short' }))).toEqual([
