@@ -123,7 +123,9 @@ export function checkOrder(
       );
     else if (step < 0) refusals.add('TIME_UNSORTED', row, `${at}: sort the rows by time, oldest first, or give --sort`);
     else {
-      const hint = timeframe === '1d' ? '; write daily bars as dates, without a time of day' : '';
+      const isLast = row === time.length - 1;
+      const daily = timeframe === '1d' ? '; write daily bars as dates, without a time of day' : '';
+      const hint = isLast ? '; the last bar may not have ended: leave it out' : daily;
       refusals.add(
         'STEP_NOT_MULTIPLE',
         row,

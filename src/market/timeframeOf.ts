@@ -28,6 +28,7 @@ export function openTimes(
     const timeframe = options.timeframe ?? inferTimeframe(localDays, options.timeframeHint);
     if (timeframe === '1d') {
       notes.push('The times are those of a place, not UTC: each bar is put on its calendar day there, at 00:00 UTC.');
+      if (endsEarly(clocks)) notes.push(PARTIAL);
       return { timeframe, time: localDays };
     }
   }
@@ -42,6 +43,18 @@ export function openTimes(
     return { timeframe, time: sessions.days };
   }
   return { timeframe, time: timeIs === 'close' ? whole.map((close) => close - TIMEFRAME_MS[timeframe]) : times };
+}
+
+const PARTIAL =
+  'Warning: the last bar is stamped at another time of day than the others, as if it had not ended. Leave it out if it ' +
+  'has not.';
+const HOUR_MS = TIMEFRAME_MS['1h'];
+
+/** Whether the last day is stamped at a time of its own, as Yahoo stamps the day that is not over. */
+function endsEarly(clocks: Float64Array): boolean {
+  const [first, second, third] = clocks.slice(-3).map((clock) => clock % DAY_MS);
+  const differ = (a: number, b: number): boolean => Math.abs(a - b) > HOUR_MS;
+  return clocks.length > 2 && !differ(first, second) && differ(second, third);
 }
 
 /** Moves the last millisecond of a second to the next: Binance writes the close of a bar as 12:59:59.999. */

@@ -28,6 +28,7 @@ const timed = (
   time: (ms: number) => string | number,
   more: Partial<ImportShape> = {},
 ): ImportShape => ({ shape, file: written(bars, time), bars, ...more });
+const lastOf = (bars: readonly SourceBar[]): number => bars.at(-1)!.time;
 const parts = (ms: number): [string, string, string] => day(ms).split('-') as [string, string, string];
 const slashed = (ms: number, separator = '/'): { dmy: string; mdy: string } => {
   const [year, month, date] = parts(ms);
@@ -167,6 +168,19 @@ export const TIMES: ImportSection = {
     }),
     timed('Alpaca in one summer, at 04:00 UTC', SUMMER_DAYS, (ms) => new Date(ms + 4 * HOUR).toISOString()),
     timed('Alpaca in one winter, at 05:00 UTC', DAYS.slice(0, 14), (ms) => new Date(ms + 5 * HOUR).toISOString()),
+    {
+      shape: 'a last day that has not ended, stamped when it was asked for',
+      file: written(SUMMER_DAYS, (ms) => ms / 1000 + (ms === lastOf(SUMMER_DAYS) ? 56_530 : 48_600)),
+      refused: 'STEP_NOT_MULTIPLE',
+      wayOut: { edit: 'leave the day out', file: written(SUMMER_DAYS.slice(0, -1), (ms) => ms / 1000 + 48_600) },
+      bars: SUMMER_DAYS.slice(0, -1),
+    },
+    timed(
+      'the same with the zone of the market',
+      SUMMER_DAYS,
+      (ms) => ms / 1000 + (ms === lastOf(SUMMER_DAYS) ? 56_530 : 48_600),
+      { options: '--timezone America/New_York', says: 'as if it had not ended' },
+    ),
     timed('currencies, which open the evening before', SUMMER_DAYS, (ms) => (ms - 3 * HOUR) / 1000, {
       says: 'which is the next one',
     }),
