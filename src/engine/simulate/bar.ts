@@ -5,7 +5,7 @@ import { fillDueExits, fillEntry } from './fills.ts';
 import { fillPassed, isPassed } from './levelFills.ts';
 import { payFunding } from './funding.ts';
 import { isTouched } from './inside.ts';
-import { recordExtremes, type Position } from './position.ts';
+import { recordBar, recordExtremes, type Position } from './position.ts';
 import { atGap, atOpen, type Run } from './run.ts';
 import { barRange, pricesAt } from './priceRange.ts';
 import { passLevelsTogether, passOrders, playInsideTogether, playTogether, recordAll } from './together.ts';
@@ -80,10 +80,5 @@ export function passPendingOrders(run: Run, row: number): void {
 export function playAfterOpen(run: Run, row: number, isQuiet: boolean): void {
   if (!isQuiet) playInsideTogether(run, barRange(run, row));
   else if (run.positions.length > 1) recordAll(run.positions, barRange(run, row));
-  else {
-    const [position] = run.positions;
-    const { high, low } = run.bars;
-    if (position.side > 0) recordExtremes(position, high[row], low[row]);
-    else recordExtremes(position, -low[row], -high[row]);
-  }
+  else recordBar(run.positions[0], run.bars, row);
 }

@@ -1,4 +1,5 @@
 // A position: what was filled, what is left of it, and the levels that stand around it.
+import type { Bars } from '../bars/bars.ts';
 import { breakevenExit } from '../definitions/exitReasons/breakevenExit.ts';
 import { stopLossExit } from '../definitions/exitReasons/stopLossExit.ts';
 import { trailingStopExit } from '../definitions/exitReasons/trailingStopExit.ts';
@@ -237,6 +238,12 @@ export function recordExtremes(position: Position, best: number, worst: number):
   if (best > position.peak) position.peak = best;
   if (worst < position.trough) position.trough = worst;
   moveStops(position, best);
+}
+
+/** Updates MFE, MAE and the stops of a position that was held through a bar. */
+export function recordBar(position: Position, { high, low }: Pick<Bars, 'high' | 'low'>, row: number): void {
+  if (position.side > 0) recordExtremes(position, high[row], low[row]);
+  else recordExtremes(position, -low[row], -high[row]);
 }
 
 /** What a target leaves of a position was held through its signed price (semantics §4.7). */

@@ -3,7 +3,7 @@
 import { setBits } from '../../kernels/bits.ts';
 import { isRead, watchedCloses } from '../closes.ts';
 import { isTouched } from '../inside.ts';
-import { recordExtremes } from '../position.ts';
+import { recordBar } from '../position.ts';
 import type { Run } from '../run.ts';
 import { nextWatched } from '../watch.ts';
 import { isBelowMaintenance } from './liquidation.ts';
@@ -57,10 +57,7 @@ function playAtMarks(portfolio: Portfolio, instant: number): boolean {
   if (ledger.isShared && isBelowMaintenance(portfolio)) return false;
   for (const member of present) {
     const { run, row } = member;
-    const [position] = run.positions;
-    const { high, low } = run.bars;
-    if (position.side > 0) recordExtremes(position, high[row], low[row]);
-    else recordExtremes(position, -low[row], -high[row]);
+    recordBar(run.positions[0], run.bars, row);
     member.row++;
   }
   portfolio.markInstant(instant - input.start);

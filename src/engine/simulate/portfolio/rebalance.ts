@@ -18,7 +18,8 @@ export function rebalance(portfolio: Portfolio, instant: number): void {
   if (rebalances === null || readCandidates === null || !hasBit(rebalances, instant)) return;
   counts.whenTrue++;
   const equity = portfolio.equityAtMarks();
-  const rows = Int32Array.from(members, (member) => findRow(member, instant));
+  const rows = new Int32Array(members.length);
+  for (const member of members) rows[member.index] = findRow(member, instant);
   const gross = grossOf(portfolio, rows);
   // Without a known gross and positive equity there is no rebalance, and the orders of the last one stay.
   if (Number.isNaN(gross) || !(equity > 0)) {
