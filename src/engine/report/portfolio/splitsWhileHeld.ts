@@ -1,6 +1,5 @@
 // Splits while held: jumps of the price by a whole or simple ratio, which prices that are not adjusted have.
 import type { Bars } from '../../bars/bars.ts';
-import { KeptByRange } from '../../bars/keptByRange.ts';
 import { TRADE, TRADE_WIDTH } from '../../simulate/tradeLog.ts';
 import type { PortfolioRun } from '../reportInput.ts';
 
@@ -27,54 +26,46 @@ const SMALL_MOVE = 1.23;
 
 /** The first split of each instrument that it was held through, in the order of symbols. */
 export function splitsWhileHeld({ instruments, bySymbol, simulation }: PortfolioRun): Split[] {
-  const trades = tradesOf(simulation, instruments.length);
-  const found: Split[] = [];
-  for (const index of bySymbol) {
-    if (trades[index].length === 0) continue;
+  const held = heldRows(simulation, instruments.length);
+  return bySymbol.flatMap((index) => {
     const { symbol, input } = instruments[index];
-    const jumps = jumpsOf(input.bars, input.start, Math.max(input.start, input.end));
-    const held = jumps.find(({ row }) => isHeldThrough(simulation, trades[index], row));
-    if (held !== undefined) found.push({ symbol, time: input.bars.time[held.row], ratio: held.ratio });
-  }
-  return found;
-}
-
-/** The trades of each instrument, as indexes into the log. */
-function tradesOf({ tradeLog, tradeInstruments }: PortfolioRun['simulation'], instruments: number): number[][] {
-  const trades = Array.from({ length: instruments }, (): number[] => []);
-  for (let trade = 0; trade < tradeLog.length; trade++) trades[tradeInstruments[trade]].push(trade);
-  return trades;
-}
-
-function isHeldThrough({ tradeLog: { numbers } }: PortfolioRun['simulation'], trades: readonly number[], row: number) {
-  return trades.some((trade) => {
-    const at = trade * TRADE_WIDTH;
-    return numbers[at + TRADE.entryRow] < row && numbers[at + TRADE.exitRow] >= row;
+    const split = firstSplit(input.bars, held[index]);
+    return split === null ? [] : [{ symbol, ...split }];
   });
 }
 
-interface Jump {
-  readonly row: number;
-  readonly ratio: string;
-}
-const kept = new KeptByRange<Bars, readonly Jump[]>();
+/** The row of an entry and of its exit. */
+type Held = readonly [entry: number, exit: number];
 
-/** The rows whose open is a simple ratio away from the close before it. */
-const jumpsOf = (bars: Bars, start: number, end: number): readonly Jump[] =>
-  kept.get(bars, start, end, () => {
-    const jumps: Jump[] = [];
-    for (let row = start + 1; row < end; row++) {
-      const before = bars.close[row - 1];
-      const after = bars.open[row];
+/** What each instrument was held through, by the row of the entry. */
+function heldRows({ tradeLog, tradeInstruments }: PortfolioRun['simulation'], instruments: number): Held[][] {
+  const held = Array.from({ length: instruments }, (): Held[] => []);
+  const { numbers, length } = tradeLog;
+  for (let trade = 0; trade < length; trade++) {
+    const at = trade * TRADE_WIDTH;
+    held[tradeInstruments[trade]].push([numbers[at + TRADE.entryRow], numbers[at + TRADE.exitRow]]);
+  }
+  for (const each of held) each.sort(([a], [b]) => a - b);
+  return held;
+}
+
+/** The first row whose open is a simple ratio away from the close before it, and over which a position was held. */
+function firstSplit({ time, open, close }: Bars, held: readonly Held[]): Omit<Split, 'symbol'> | null {
+  let next = 0;
+  for (const [entry, exit] of held) {
+    for (let row = Math.max(entry + 1, next); row <= exit; row++) {
+      const before = close[row - 1];
+      const after = open[row];
       // Most rows end here: a division takes much longer than a product.
       if (before * SMALL_MOVE > after && after * SMALL_MOVE > before) continue;
-      if (after > 0 && before > 0 && Math.max(before / after, after / before) >= LEAST_JUMP) {
-        const ratio = ratioOf(before, after);
-        if (ratio !== null) jumps.push({ row, ratio });
-      }
+      if (!(after > 0 && before > 0) || Math.max(before / after, after / before) < LEAST_JUMP) continue;
+      const ratio = ratioOf(before, after);
+      if (ratio !== null) return { time: time[row], ratio };
     }
-    return jumps;
-  });
+    next = Math.max(next, exit + 1);
+  }
+  return null;
+}
 
 function ratioOf(before: number, after: number): string | null {
   for (const [shares, old] of RATIOS) {
