@@ -153,6 +153,7 @@ function lossesOf(funnel: Funnel): Pick<Stage, 'name' | 'count'>[] {
     { name: 'Already in a position', count: funnel.blockedInPosition },
     { name: 'Cooling down', count: funnel.blockedCooldown },
     { name: 'All slots taken', count: funnel.blockedMaxPositions },
+    { name: 'No free slot in the account', count: funnel.rankedOut?.count ?? 0 },
     { name: 'Expired unfilled', count: funnel.ordersExpired },
     { name: 'Replaced by a newer signal', count: funnel.ordersReplaced },
     ...Object.entries(funnel.ordersRejected).map(([code, count]) => ({ name: REJECTIONS[code] ?? code, count })),

@@ -81,6 +81,7 @@ describe('the report of a portfolio', () => {
     expect(sectionOf('ranked-out')).toContain(
       '5 signals found no free slot, 2 of them when their order would have filled, at most',
     );
+    expect(sectionOf('funnel')).toContain('<li>No free slot in the account <b>5</b></li>');
     expect(sectionOf('ranked-out').match(/<th scope="row">/g)).toHaveLength(1);
     expect(sectionOf('exposure')).toContain('Number of positions over time');
   });
