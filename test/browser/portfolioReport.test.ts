@@ -67,9 +67,12 @@ describe.runIf(canBrowse)('the report of a portfolio', () => {
     expect(await page.locator('#contribution li').count()).toBe(4);
     expect(await page.locator('#instruments tbody tr').count()).toBe(4);
     expect(await page.locator('#ranked-out tbody tr').count()).toBeGreaterThan(0);
-    // A large contribution must not jut out of its card, nor move the bars of the others.
+    // A large contribution must not jut out of its card, nor move the bars of the others, nor tear a symbol apart.
     const contributions = await page.evaluate(`(() => {
       const [first] = document.querySelectorAll('#contribution b');
+      const [name] = document.querySelectorAll('#contribution span');
+      const line = name.getBoundingClientRect().height;
+      name.textContent = 'SYN-CONSUMER-FUND';
       first.textContent = '+131,317.18\u00a0%';
       const card = document.querySelector('#contribution');
       const inner = card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight);
@@ -77,9 +80,15 @@ describe.runIf(canBrowse)('the report of a portfolio', () => {
       const numbers = [...card.querySelectorAll('b')];
       const isCut = numbers.some((each) => each.scrollWidth > each.clientWidth + 1);
       const lefts = new Set(numbers.map((each) => each.getBoundingClientRect().left)).size;
-      return { isOver: Math.max(...rights) > inner, isCut, lefts };
+      const lines = Math.round(name.getBoundingClientRect().height / line);
+      return { isOver: Math.max(...rights) > inner, isCut, lines, lefts };
     })()`);
-    expect(contributions).toEqual({ isOver: false, isCut: false, lefts: 1 });
+    expect(contributions).toEqual({
+      isOver: false,
+      isCut: false,
+      lines: expect.toSatisfy((count: number) => count <= 2),
+      lefts: 1,
+    });
     const cards = await page.evaluate(`[...document.querySelectorAll('.card')]
       .filter((card) => card.scrollWidth > card.clientWidth).map(({ id, textContent }) => id || textContent)`);
     expect(cards).toEqual([]);
