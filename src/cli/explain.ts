@@ -35,6 +35,8 @@ async function explain(options: Options): Promise<void> {
   const { symbols } = options;
   if (symbols !== undefined && options.symbol !== undefined)
     throw new UsageError('Give --symbol for one instrument, or --symbols for those of a portfolio, not both.');
+  const twice = symbols?.find((symbol, at) => symbols.indexOf(symbol) !== at);
+  if (twice !== undefined) throw new UsageError(`--symbols names ${twice} twice. Remove it in one place.`);
   const explained = explainStrategy(strategyAst, settings, { ...options, instruments: symbols, signalGraph });
   if (!explained.ok)
     throw new CommandError(explained.issues.map((issue) => issue.message).join('\n'), 'STRATEGY_INVALID');
