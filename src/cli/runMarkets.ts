@@ -64,13 +64,15 @@ export async function openMarket(
 /**
  * The bars named with `--bars`, else those of the catalog or of `--data`. A file without SYMBOL:TIMEFRAME= holds bars
  * of the config's instrument.
+ * @param listPath where the list of instruments stands, if not in the config
  */
 export async function openRun(
   config: BacktestConfig,
   strategy: OpenedStrategy,
   options: MarketOptions,
+  listPath?: string,
 ): Promise<OpenedRun> {
-  const { universe, ...opened } = await openUniverse(config, strategy, options);
+  const { universe, ...opened } = await openUniverse(config, strategy, options, listPath);
   return { ...opened, market: isPortfolio(config) ? universe : universe.instruments[0] };
 }
 
@@ -78,6 +80,7 @@ async function openUniverse(
   config: BacktestConfig,
   { strategyAst, signalGraph }: OpenedStrategy,
   options: MarketOptions,
+  listPath?: string,
 ): Promise<Omit<OpenedMarket, 'market'> & { readonly universe: Universe }> {
   const { timeframe, benchmark } = config;
   const symbols = symbolsOf(config);
@@ -91,7 +94,7 @@ async function openUniverse(
   const { snapshots, describe } = await (options.bars
     ? readBarsFiles(options.bars, symbols[0], options.instrument)
     : readSeries(wanted, options.data));
-  await requireBars(config, snapshots, options);
+  await requireBars(config, snapshots, options, listPath);
   const universe = createUniverse(snapshots, symbols, timeframe);
   const { instruments } = universe;
   requireRunnable(config, universe, foreign, (series) =>
@@ -125,11 +128,15 @@ function requireFittingOptions(config: BacktestConfig, { bars, instrument }: Mar
 /** How many unknown symbols are looked up among the known ones. */
 const MAX_HINTS = 20;
 
-/** @throws CommandError SYMBOL_NOT_AVAILABLE, or of a list BACKTEST_CONFIG_INVALID with every missing instrument */
+/**
+ * @throws CommandError SYMBOL_NOT_AVAILABLE, or of a list, with every missing instrument, BACKTEST_CONFIG_INVALID or,
+ *   where a space gave the list, SWEEP_INVALID
+ */
 async function requireBars(
   config: BacktestConfig,
   snapshots: readonly Snapshot[],
   { bars, data }: MarketOptions,
+  listPath: string | undefined,
 ): Promise<void> {
   const { timeframe } = config;
   const bySymbol = Map.groupBy(snapshots, ({ meta }) => meta.symbol);
@@ -149,10 +156,11 @@ async function requireBars(
   const faults = [];
   for (const [index, { symbol, at }] of missing.entries())
     faults.push({
-      path: `/config/instruments/${at}/symbol`,
+      path: listPath === undefined ? `/config/instruments/${at}/symbol` : `${listPath}/${at}`,
       message: messageOf(symbol),
       ...(index < MAX_HINTS && { suggestion: await hintOf(symbol) }),
     });
+  if (listPath !== undefined) throw refusal('SWEEP_INVALID', 'The sweep cannot be run', faults);
   throw refusal('BACKTEST_CONFIG_INVALID', 'The config cannot be run', faults);
 }
 

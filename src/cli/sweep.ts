@@ -200,7 +200,7 @@ async function readMarkets(job: SweepJob, options: Options): Promise<Pick<SweepI
   for (const market of marketsOf(job.spec.config, spaceOf(job))) {
     const { symbols, timeframe } = market;
     const config = configOn(job.spec.config, market);
-    const { snapshots: read } = await openRun(config, job.strategy, options);
+    const { snapshots: read } = await openRun(config, job.strategy, options, universePath(job, symbols));
     for (const snapshot of read)
       if (!snapshots.has(snapshot.meta.sha256)) snapshots.set(snapshot.meta.sha256, snapshot);
     const indexes = new Map([...snapshots.keys()].map((name, index) => [name, index]));
@@ -212,6 +212,15 @@ async function readMarkets(job: SweepJob, options: Options): Promise<Pick<SweepI
     });
   }
   return { snapshots: [...snapshots.values()], markets };
+}
+
+/** Where the space names a universe; undefined if the config does. */
+function universePath({ spec }: SweepJob, symbols: readonly string[]): string | undefined {
+  const given = spec.space.instruments;
+  if (given === undefined || !('values' in given)) return undefined;
+  const wanted = JSON.stringify(symbols);
+  const at = given.values.findIndex((value) => JSON.stringify(value) === wanted);
+  return at === -1 ? undefined : `/space/instruments/values/${at}`;
 }
 
 /** The result as the API answers it. */

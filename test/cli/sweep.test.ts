@@ -85,11 +85,11 @@ describe('candlepool sweep', () => {
   });
 
   it('says where a sweep of a portfolio names an instrument without bars', async () => {
-    await writeFile(file('unknown.json'), JSON.stringify({ instruments: { values: [['SPX', 'NONE']] } }));
+    await writeFile(file('unknown.json'), JSON.stringify({ instruments: { values: [['IBM'], ['SPX', 'NONE']] } }));
     const { code, stderr } = await sweep('--space', file('unknown.json'), '--symbols', 'SPX,IBM');
     expect(code).toBe(1);
-    expect(stderr).toContain('/config/instruments/1/symbol');
-    expect(stderr).toContain('There are no 1d bars of NONE');
+    expect(stderr).toContain('The sweep cannot be run');
+    expect(stderr).toContain('/space/instruments/values/1/1: There are no 1d bars of NONE');
   });
 
   it.each([
