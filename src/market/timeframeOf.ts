@@ -46,8 +46,8 @@ export function openTimes(
 }
 
 const PARTIAL =
-  'Warning: the last bar is stamped at another time of day than the others, as if it had not ended. Leave it out if it ' +
-  'has not.';
+  'Warning: the last bar is stamped at another time of day than the others, as if it had not ended. Leave it out ' +
+  'if it has not.';
 const HOUR_MS = TIMEFRAME_MS['1h'];
 
 /** Whether the last day is stamped at a time of its own, as Yahoo stamps the day that is not over. */
