@@ -17,23 +17,27 @@ export const marketFrom = (market: Market, row: number): Market =>
   cut(market, (bars) => [lowerBound(bars.time, market.base.time[row]), bars.length]);
 
 function cut(market: Market, rowsOf: (bars: Bars) => readonly [from: number, to: number]): Market {
+  const [made] = changedMarkets([market], (bars) => cutBars(bars, ...rowsOf(bars)));
+  return made;
+}
+
+/** The markets with every series replaced by another, made once for all that read it. */
+export function changedMarkets(markets: readonly Market[], change: (bars: Bars) => Bars): Market[] {
   const made = new Map<Bars, Bars>();
-  const cutOnce = (bars: Bars): Bars => {
-    const known = made.get(bars);
-    if (known !== undefined) return known;
-    const result = cutBars(bars, ...rowsOf(bars));
-    made.set(bars, result);
+  const changed = (bars: Bars): Bars => {
+    let result = made.get(bars);
+    if (result === undefined) made.set(bars, (result = change(bars)));
     return result;
   };
-  return {
-    base: cutOnce(market.base),
+  return markets.map((market) => ({
+    base: changed(market.base),
     instrument: market.instrument,
-    fine: market.fine && cutOnce(market.fine),
+    fine: market.fine && changed(market.fine),
     bars: (symbol, timeframe) => {
       const bars = market.bars(symbol, timeframe);
-      return bars && cutOnce(bars);
+      return bars && changed(bars);
     },
-  };
+  }));
 }
 
 /** Rows [from, to) of a series. */

@@ -1,9 +1,9 @@
 // Universes cut short: the same bars as if no price were known after an instant, or as if the data of every instrument
 // began at a row of its own.
-import { DAY_MS, TIMEFRAME_MS, type Bars, type Market, type Universe } from '../bars/bars.ts';
+import { DAY_MS, TIMEFRAME_MS, type Bars, type Universe } from '../bars/bars.ts';
 import { timeAxisOf } from '../bars/timeAxis.ts';
 import { lowerBound } from '../kernels/search.ts';
-import { cutBars } from './cutMarket.ts';
+import { changedMarkets, cutBars } from './cutMarket.ts';
 
 /** Whether data ends early is known only so long after its last bar (semantics §8.2). */
 const KNOWN_AFTER_MS = 7 * DAY_MS;
@@ -19,12 +19,13 @@ export function universeKnownAt({ instruments }: Universe, instant: number): Uni
   const { timeframe } = instruments[0].base;
   const closed = time[instant] + TIMEFRAME_MS[timeframe];
   const lastTime = time[Math.min(time.length - 1, lowerBound(time, time[instant] + KNOWN_AFTER_MS + 1))];
-  return mappedUniverse({ instruments }, (bars) => {
+  const known = changedMarkets(instruments, (bars) => {
     const span = TIMEFRAME_MS[bars.timeframe] + (bars.overhangMs ?? 0);
-    const known = lowerBound(bars.time, closed - span + 1);
-    const length = Math.min(bars.length, Math.max(known + 1, lowerBound(bars.time, lastTime + 1)));
-    return stoodStill(bars, known, length);
+    const rows = lowerBound(bars.time, closed - span + 1);
+    const length = Math.min(bars.length, Math.max(rows + 1, lowerBound(bars.time, lastTime + 1)));
+    return stoodStill(bars, rows, length);
   });
+  return { instruments: known };
 }
 
 /** The first `length` bars, of which those from row `known` on have the close before them and nothing else. */
@@ -60,28 +61,8 @@ export function universeFrom({ instruments }: Universe, rows: readonly number[])
     begins.set(base.symbol, begin);
     earliest = Math.min(earliest, begin);
   });
-  return mappedUniverse({ instruments }, (bars) =>
+  const cut = changedMarkets(instruments, (bars) =>
     cutBars(bars, lowerBound(bars.time, begins.get(bars.symbol) ?? earliest), bars.length),
   );
-}
-
-/** The universe with every series replaced by another, once for all instruments that read it. */
-function mappedUniverse({ instruments }: Universe, change: (bars: Bars) => Bars): Universe {
-  const made = new Map<Bars, Bars>();
-  const changed = (bars: Bars): Bars => {
-    let result = made.get(bars);
-    if (result === undefined) made.set(bars, (result = change(bars)));
-    return result;
-  };
-  return {
-    instruments: instruments.map((market): Market => ({
-      base: changed(market.base),
-      instrument: market.instrument,
-      fine: market.fine && changed(market.fine),
-      bars: (symbol, timeframe) => {
-        const bars = market.bars(symbol, timeframe);
-        return bars && changed(bars);
-      },
-    })),
-  };
+  return { instruments: cut };
 }
