@@ -10,6 +10,7 @@ import { sweepPage } from '../../src/engine/sweep/page/sweepPage.ts';
 import { rankingRows } from '../../src/engine/sweep/rankingRows.ts';
 import type { SweepResult } from '../../src/engine/sweep/sweepResult.ts';
 import { canBrowse, CHROMIUM, FLAGS, openPage, SCREENS, type Screen } from '../support/chromium.ts';
+import { portfolioContext, ROTATION, SYMBOLS } from '../support/portfolioSweeps.ts';
 import { compiled, CROSSING, finished, marketOf, rowsOf, sweepContextFor } from '../support/sweeps.ts';
 
 const MAX_BARS = '/strategyAst/strategy/risk/timeStop/maxBars';
@@ -95,6 +96,23 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
         })`,
       )) as boolean[];
       expect(inside.every(Boolean)).toBe(true);
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it.each(['a desktop', 'a phone'] as const)(
+    'names universes beside its axes by their places on %s',
+    async (screen) => {
+      const values = [SYMBOLS.slice(0, 3), SYMBOLS, SYMBOLS.slice(1, 5)];
+      const space = { top: { values: [1, 2, 3] }, instruments: { values } };
+      const context = portfolioContext(ROTATION, { space, method: 'grid' });
+      const rows = rowsOf(context);
+      const made = sweepPage(context, rankingRows(context, rows), finished(context, rows), 'A', sweepPageAssets());
+      await writeFile(join(folder, 'universes.html'), made);
+      const { page, faults } = await openPage(browser, screen, join(folder, 'universes.html'));
+      expect(await page.locator('#heatmap text', { hasText: /^[123]$/ }).count()).toBe(6);
+      const ends = await page.locator('#marginals svg').last().locator('text').allTextContents();
+      expect(ends.slice(-2)).toEqual(['1', '3']);
       expect(faults).toEqual([]);
     },
   );

@@ -36,6 +36,14 @@ const number = (value) =>
     : typeof value === 'number'
       ? Number(value.toPrecision(4)).toString()
       : String(value);
+// Beside an axis, a universe is named by its place alone, and of a long text the end is shown.
+const tick = (value) => {
+  const text = number(value);
+  const place = typeof value === 'string' ? /^\d+(?=: )/.exec(value) : null;
+  if (place) return place[0];
+  return text.length > 17 ? '…' + text.slice(-16) : text;
+};
+const widthOfTicks = (values) => 7 * Math.max(...values.map((value) => tick(value).length));
 const percent = (value) => (value === null || value === undefined ? '–' : (100 * value).toFixed(1) + ' %');
 const shown = (value) => (isFraction ? percent(value) : number(value));
 const variants = (count) => count + (count === 1 ? ' variant' : ' variants');
@@ -57,7 +65,7 @@ const colorScale = (values) => {
 };
 
 const drawHeatmap = (map) => {
-  const left = 64;
+  const left = Math.max(64, 10 + widthOfTicks(map.y.values));
   const top = 18;
   const [columns, lines] = [map.x.values.length, map.y.values.length];
   const cell = (Math.max(280, byId('heatmap').clientWidth) - left) / columns;
@@ -94,13 +102,13 @@ const drawHeatmap = (map) => {
       );
     }),
   );
-  const everyX = Math.ceil((columns * 44) / (width - left));
+  const everyX = Math.ceil((columns * Math.max(44, 8 + widthOfTicks(map.x.values))) / (width - left));
   map.x.values.forEach((value, column) => {
-    if (column % everyX === 0) svg.append(label(left + (column + 0.5) * cell, top + lines * tall + 14, number(value)));
+    if (column % everyX === 0) svg.append(label(left + (column + 0.5) * cell, top + lines * tall + 14, tick(value)));
   });
   const everyY = Math.ceil(lines / 12);
   map.y.values.forEach((value, line) => {
-    if (line % everyY === 0) svg.append(label(left - 6, top + (lines - 0.5 - line) * tall + 4, number(value), 'end'));
+    if (line % everyY === 0) svg.append(label(left - 6, top + (lines - 0.5 - line) * tall + 4, tick(value), 'end'));
   });
   svg.append(
     label(left + (width - left) / 2, top + lines * tall + 32, names[map.x.name]),
@@ -177,8 +185,8 @@ for (const marginal of marginals) {
   }
   svg.append(label(40, 14, shown(y.high), 'end'), label(40, 122, shown(y.low), 'end'));
   svg.append(
-    label(45, 140, number(points[0].value), 'start'),
-    label(285, 140, number(points[points.length - 1].value), 'end'),
+    label(45, 140, tick(points[0].value), 'start'),
+    label(285, 140, tick(points[points.length - 1].value), 'end'),
   );
   box.append(svg);
   small.append(box);
