@@ -111,6 +111,7 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
       await writeFile(join(folder, 'universes.html'), made);
       const { page, faults } = await openPage(browser, screen, join(folder, 'universes.html'));
       expect(await page.locator('#heatmap text', { hasText: /^[123]$/ }).count()).toBe(6);
+      expect(await page.locator('#fan p').textContent()).toMatch(/Gray: equal money in each\.$/);
       const ends = await page.locator('#marginals svg').last().locator('text').allTextContents();
       expect(ends.slice(-2)).toEqual(['1', '3']);
       expect(faults).toEqual([]);

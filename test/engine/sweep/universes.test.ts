@@ -137,9 +137,11 @@ describe('the result of a sweep of portfolios', () => {
     expect(headOf(pageOf(portfolioContext(ROTATION, SWEPT)))).toBe(
       'Portfolios of 3 to 6 instruments: MID, ADD, ZIP, END, YET and WAX',
     );
+    expect(pageOf(portfolioContext(ROTATION, SWEPT))).toContain('Equity of the best against equal money in each');
     const { instruments: _, ...one } = { ...PORTFOLIO_CONFIG, signalInstrument: { symbol: 'MID' } };
     const single = portfolioContext(CROSSING, { space: { fast: { values: [3, 5] } }, method: 'grid', config: one }, {});
     expect(headOf(pageOf(single))).toBeUndefined();
+    expect(pageOf(single)).toContain('Equity of the best against buy and hold');
   });
 
   it('warns of what the backtest of its best row warns of', () => {

@@ -1,5 +1,5 @@
 // The drawings of a sweep's report; runs in a browser, on the JSON in the page.
-const { key, sign, isFraction, marginals, curves, first, heatmaps, cloud, names } = JSON.parse(
+const { key, sign, isFraction, marginals, curves, first, heatmaps, cloud, names, held } = JSON.parse(
   document.getElementById('data').textContent,
 );
 const byId = (id) => document.getElementById(id);
@@ -277,7 +277,7 @@ const drawFan = () => {
     label(64, 332, day(x.low), 'start'),
     label(width - 10, 332, day(x.high), 'end'),
   );
-  byId('fan').replaceChildren(element('p', 'Blue: the best variant, pale: the next ones. Gray: buy and hold.'), svg);
+  byId('fan').replaceChildren(element('p', 'Blue: the best variant, pale: the next ones. Gray: ' + held + '.'), svg);
 };
 
 const drawAll = () => {

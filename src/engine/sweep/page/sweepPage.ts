@@ -2,6 +2,7 @@
 // mode too.
 import { isPortfolio } from '../../config.ts';
 import { html, htmlPage, NOTHING, section, type Html } from '../../report/kit/html.ts';
+import { benchmarkName } from '../../report/benchmarkName.ts';
 import { listed } from '../../report/portfolio/symbolList.ts';
 import { isFraction, type FlatKey } from '../../definitions/statistics/statistics.ts';
 import { heatmapOf, type Heatmap } from '../landscape.ts';
@@ -43,8 +44,11 @@ export function sweepPage(
 ): string {
   const { objective } = result;
   const names = shownNames(context.space.dimensions.map(({ name }) => name));
+  const { config } = context.job.spec;
+  const benchmark = benchmarkName(config, isPortfolio(config));
   const data = {
     names,
+    held: benchmark,
     key: objective.key,
     sign: objective.direction === 'maximize' ? 1 : -1,
     isFraction: isFraction(objective.key),
@@ -57,7 +61,7 @@ export function sweepPage(
   return htmlPage({
     title: `${title}: sweep`,
     style: assets.style,
-    body: html`<main>${bodyOf(result, title, names, universeText(context))}</main>`,
+    body: html`<main>${bodyOf(result, title, names, { universe: universeText(context), benchmark })}</main>`,
     data,
     scripts: [assets.script],
   });
@@ -68,7 +72,7 @@ function bodyOf(
   result: SweepResult,
   title: string,
   names: Readonly<Record<string, string>>,
-  universe: string | null,
+  { universe, benchmark }: { readonly universe: string | null; readonly benchmark: string },
 ): Html {
   const { verdict, overfitting, warnings } = result;
   const isJudged = overfitting.deflatedSharpe !== null;
@@ -97,7 +101,7 @@ function bodyOf(
         ${shortenings(result).map((text) => html`<p class="lead">${text}</p>`)}`,
     )}
     ${part('marginals', 'Each parameter')} ${part('cloud', 'All variants: return against drawdown')}
-    ${part('fan', 'Equity of the best against buy and hold')} ${walkForwardSection(result, names)}
+    ${part('fan', `Equity of the best against ${benchmark}`)} ${walkForwardSection(result, names)}
     ${part('overfitting', 'Over-fitting', overfittingTable(result))}`;
 }
 
