@@ -14,6 +14,8 @@ const DOMINANT_SHARE = 0.5;
 const NEARLY_ALWAYS = 0.9;
 /** A mean weight within this share of the mean of all counts as equal to the others. */
 const NEARLY_EQUAL = 0.25;
+/** With a smaller share of equity at work, on average, cash is part of the result, and the benchmark has none. */
+const NEARLY_INVESTED = 0.95;
 
 /** @param rows all instruments, the largest contribution first */
 export function portfolioDiagnosis(
@@ -93,7 +95,9 @@ function closedMarkets({ instruments, bySymbol }: PortfolioRun, rows: readonly I
 /** Whether every instrument is held nearly always and in nearly equal parts, as the benchmark holds them. */
 function holdsItsBenchmark({ benchmark }: ReportInput, rows: readonly InstrumentRow[]): Diagnosis[] {
   if (benchmark !== undefined || rows.length < 2) return [];
-  const mean = rows.reduce((sum, { averageWeightPct }) => sum + (averageWeightPct ?? 0), 0) / rows.length;
+  const invested = rows.reduce((sum, { averageWeightPct }) => sum + (averageWeightPct ?? 0), 0);
+  if (invested < NEARLY_INVESTED) return [];
+  const mean = invested / rows.length;
   const isLike = rows.every(
     ({ averageWeightPct, timeHeldPct }) =>
       (timeHeldPct ?? 0) >= NEARLY_ALWAYS && Math.abs((averageWeightPct ?? 0) - mean) <= NEARLY_EQUAL * mean,

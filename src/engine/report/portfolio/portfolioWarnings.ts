@@ -1,9 +1,10 @@
-// Warnings about a portfolio run: bars that its instruments lack, prices not adjusted for splits, missing ranks.
+// Warnings about a portfolio run: bars that its instruments lack, prices not adjusted for splits, missing ranks, spare places.
 import { CONTRADICTION_ADVICE } from '../../bars/contradictionCause.ts';
 import { DAY_MS } from '../../bars/bars.ts';
 import type { ValidationIssue } from '../../language/issues/issues.ts';
 import type { BacktestTask } from '../../task.ts';
 import type { InstrumentRun, PortfolioRun, ReportInput } from '../reportInput.ts';
+import { percent } from '../diagnosisFindings.ts';
 import { configWarning, configWarnings, contradictionText } from '../warnings.ts';
 import { disagreements } from './disagreements.ts';
 import { splitsWhileHeld } from './splitsWhileHeld.ts';
@@ -34,6 +35,7 @@ export function universeWarnings(
     ...withoutBars(portfolio.bySymbol.map((index) => portfolio.instruments[index])),
     ...endingEarly(report, portfolio),
     ...withoutRank(portfolio),
+    ...morePlacesThanInstruments(portfolio),
     ...splits(portfolio),
     ...differentSessions(report, portfolio),
     ...disagreements(task, portfolio),
@@ -92,6 +94,32 @@ function withoutRank({ simulation: { rankedOut } }: PortfolioRun): ValidationIss
   const message = 'More entries signaled at one close than there were slots, and the order of the list decided.';
   const advice = 'Give each entry a rank, so that the order of config.instruments decides nothing.';
   return [configWarning('SIGNALS_WITHOUT_RANK', '/config/portfolio/slots', message, advice)];
+}
+
+/** Places that no instrument can ever take: where legs count places, and not shares of what is eligible. */
+function morePlacesThanInstruments({ instruments }: PortfolioRun): ValidationIssue[] {
+  const { allocation } = instruments[0].boundRules;
+  // Of fixed weights, an empty place has none.
+  if (allocation === null || allocation.weights.values !== null) return [];
+  const { long, short, fallback } = allocation;
+  let places = 0;
+  for (const leg of [long, short]) {
+    if (leg === null) continue;
+    if (leg.places.kind !== 'count') return [];
+    places += leg.places.count;
+  }
+  const ranked = instruments.filter(({ symbol }) => symbol !== fallback).length;
+  if (places <= ranked) return [];
+  const empty = `${percent((places - ranked) / places)} of the gross or more`;
+  const rest = fallback === null ? `${empty} stayed in cash` : `${fallback} took ${empty}`;
+  const among = fallback === null ? '' : ` besides the fallback ${fallback}`;
+  const message =
+    `The allocation has ${places} places for ${ranked} ${ranked === 1 ? 'instrument' : 'instruments'}${among}: ` +
+    `${rest} at every rebalance.`;
+  const advice =
+    `Use at most ${ranked} places (top and bottom), omit top to share the gross among all eligible instruments, ` +
+    'or add instruments to config.instruments.';
+  return [configWarning('PLACES_WITHOUT_INSTRUMENTS', INSTRUMENTS, message, advice)];
 }
 
 function splits(portfolio: PortfolioRun): ValidationIssue[] {

@@ -161,6 +161,53 @@ describe('the warnings of a rotation', () => {
   });
 });
 
+describe('places without instruments', () => {
+  const found = (given: CompletedRun) =>
+    given.warnings.filter(({ code }) => code === 'PLACES_WITHOUT_INSTRUMENTS').map(({ message }) => message);
+  const daily: Json = { kind: 'schedule', everyBars: 1 };
+
+  it('are named with the share of the gross that stayed in cash, and the run does not hold its benchmark', () => {
+    const given = run({ when: daily, long: { by: roc, top: 9 } });
+    expect(found(given)).toEqual([
+      'The allocation has 9 places for 4 instruments: 55.56 % of the gross or more stayed in cash at every rebalance.',
+    ]);
+    const [{ path, suggestion }] = given.warnings.filter(({ code }) => code === 'PLACES_WITHOUT_INSTRUMENTS');
+    expect(path).toBe('/config/instruments');
+    expect(suggestion).toMatch(/^Use at most 4 places .* omit top .* or add instruments to config\.instruments\.$/);
+    expect(given.summary.portfolio!.averageGrossExposurePct).toBeCloseTo(4 / 9, 2);
+    const codes = given.summary.strategyTrace!.diagnosis.map(({ code }) => code);
+    expect(codes).not.toContain('HOLDS_ITS_BENCHMARK');
+  });
+
+  it('go to the fallback, which takes no other place', () => {
+    const given = run({ when: daily, long: { by: roc, top: 4 }, fallback: 'DDD' });
+    expect(found(given)).toEqual([
+      'The allocation has 4 places for 3 instruments besides the fallback DDD: DDD took 25.00 % of the gross or more ' +
+        'at every rebalance.',
+    ]);
+    expect(found(run({ when: daily, long: { by: roc, top: 3 }, fallback: 'DDD' }))).toEqual([]);
+  });
+
+  it('are counted over both legs', () => {
+    const legs = (bottom: number) => ({ long: { by: roc, top: 2 }, short: { by: roc, bottom } });
+    expect(found(run(legs(3)))).toEqual([expect.stringMatching(/^The allocation has 5 places for 4 .* 20\.00 % of/)]);
+    expect(found(run(legs(2)))).toEqual([]);
+  });
+
+  it.each([
+    ['places for every instrument', { long: { by: roc, top: 4 } }],
+    ['a share of them', { long: { by: roc, topPercent: 100 } }],
+    ['fixed weights', { long: { by: roc, top: 9 }, weights: { mode: 'fixed', values: { AAA: 60, BBB: 40 } } }],
+  ])('are none with %s', (_, allocation) => {
+    expect(found(run({ when: daily, ...allocation }))).toEqual([]);
+  });
+
+  it('leave alone that a rotation into all of them holds its benchmark', () => {
+    const { diagnosis } = run({ when: daily, long: { by: roc, top: 4 } }).summary.strategyTrace!;
+    expect(diagnosis.map(({ code }) => code)).toContain('HOLDS_ITS_BENCHMARK');
+  });
+});
+
 describe('the diagnosis of a rotation', () => {
   const findingOf = (code: string, given: CompletedRun) =>
     given.summary.strategyTrace!.diagnosis.find((finding) => finding.code === code);
