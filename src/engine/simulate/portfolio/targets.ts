@@ -156,13 +156,14 @@ function indexesOf(candidates: readonly Candidate[], test: (candidate: Candidate
 
 /** The first `count` of these indexes by value, the largest first; equal ones stay in the order of the list. */
 function firstRanked(indexes: readonly number[], valueOf: (index: number) => number, count: number): number[] {
-  let contenders = indexes;
-  if (count < indexes.length) {
-    const ascending = Float64Array.from(indexes, valueOf).sort();
-    const least = ascending[indexes.length - count];
-    contenders = indexes.filter((index) => valueOf(index) >= least);
-  }
-  return contenders.toSorted((a, b) => compared(valueOf(b), valueOf(a))).slice(0, count);
+  if (count === 0) return [];
+  const values = new Float64Array(indexes.length);
+  for (let at = 0; at < values.length; at++) values[at] = valueOf(indexes[at]);
+  const least = count < values.length ? values.slice().sort()[values.length - count] : -Infinity;
+  const contenders: number[] = [];
+  for (let at = 0; at < values.length; at++) if (values[at] >= least) contenders.push(at);
+  contenders.sort((a, b) => compared(values[b], values[a]));
+  return contenders.slice(0, count).map((at) => indexes[at]);
 }
 
 function isEligible(
