@@ -70,6 +70,7 @@ function checkedCoordinates(dimension: Dimension, { values }: Param): number[] {
 }
 
 function adviceFor(dimension: Dimension, { type, values }: Param, isWrongType: boolean): string {
+  if (!isWrongType && dimension.target === 'slots') return 'Stay within these bounds.';
   if (!isWrongType)
     return values === undefined ? 'Stay within the bounds that the strategy declares.' : 'Give {values}.';
   if (dimension.kind === 'steps') return dimension.log ? 'Give {values}.' : 'Give a whole min and a whole step.';

@@ -61,6 +61,9 @@ describe('a dimension of a portfolio', () => {
     expect(faultsOf(SLOTTED, { space: { slots: { min: 0, max: 3 } } })).toEqual([
       '/space/slots: slots must be between 1 and 100000, not 0.',
     ]);
+    const none = { config: PORTFOLIO_CONFIG, method: 'grid', space: { slots: { values: [0, 2] } } };
+    const planned = planSweep(compiled(SLOTTED), SweepSpec.parse(none));
+    expect(planned.ok || planned.faults[0].suggestion).toBe('Stay within these bounds.');
     expect(faultsOf(SLOTTED, { space: { slots: { values: [2, 2.5] } } })).toEqual([
       '/space/slots/values/1: slots must be a whole number, not 2.5.',
     ]);
