@@ -222,7 +222,10 @@ function wholeSideStats(slot: Slot, evaluated: EvaluatedPlan, { start, end }: Wi
 
 /** The statistics of the values of a window, or of a sample of it. */
 function statsOf(values: Float64Array): SideStats {
-  let [count, min, max, total] = [0, Infinity, -Infinity, 0];
+  let count = 0;
+  let min = Infinity;
+  let max = -Infinity;
+  let total = 0;
   for (let at = 0; at < values.length; at++) {
     const value = values[at];
     // NaN: missing.
