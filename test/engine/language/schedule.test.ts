@@ -77,10 +77,13 @@ describe('the canonical form of a schedule', () => {
   });
 
   it.each<[object, string]>([
-    [{ every: 'month' }, 'first trading day of the month'],
-    [{ every: 'week', on: 'last', at: '20:00' }, 'last trading day of the week from 20:00'],
-    [{ every: 'quarter', on: -3 }, 'trading day 3 from the end of the quarter'],
-    [{ every: 'year', on: 10 }, 'trading day 10 of the year'],
+    [{ every: 'month' }, 'first trading day of the month (on a holiday, the next bar)'],
+    [
+      { every: 'week', on: 'last', at: '20:00' },
+      'last trading day of the week from 20:00 (on a holiday, the next bar)',
+    ],
+    [{ every: 'quarter', on: -3 }, 'trading day 3 from the end of the quarter (on a holiday, the next bar)'],
+    [{ every: 'year', on: 10 }, 'trading day 10 of the year (on a holiday, the next bar)'],
     [{ everyBars: 21 }, '1 bar in 21'],
     [{ everyBars: 1 }, '1 bar in 1'],
   ])('of %o is read as "%s"', (members, text) => {

@@ -15,7 +15,7 @@ const schema = z.strictObject({
   ...named,
   kind: z.literal('schedule'),
   every: z.enum(SCHEDULE_PERIODS).optional(),
-  /** The k-th trading day of the period; negative: counted from its end. */
+  /** The k-th trading day of the period, holidays counted; negative: counted from its end. */
   on: z.union([z.int().min(-MAX_DAYS).max(MAX_DAYS), z.enum(['first', 'last']), ParamRef]).optional(),
   /** UTC. */
   at: z
@@ -39,7 +39,8 @@ export const scheduleCondition: ConditionDefinition<typeof schema, Node, Schedul
   type: 'condition',
   schema,
   description:
-    'One bar of every period: its first, last or k-th trading day, from `at` on; or every n-th bar (`everyBars`).',
+    'One bar of every period: its first, last or k-th weekday (day, where all are traded), from `at` on; on a holiday, ' +
+    'the next bar. Or every n-th bar (`everyBars`).',
   nsPerBar: 1,
   check: (node, check) => checkForm(node, check) && checkDay(node, check),
   rewrite: (node, isPlaced, rewriter) => {
@@ -58,7 +59,7 @@ export const scheduleCondition: ConditionDefinition<typeof schema, Node, Schedul
   laterBy: 'put it into a rolling_window with mode "any"',
   text: ({ every, on = 1, at, everyBars }) =>
     everyBars === undefined
-      ? `${dayText(on)} of the ${every}${at === undefined ? '' : ` from ${at}`}`
+      ? `${dayText(on)} of the ${every}${at === undefined ? '' : ` from ${at}`} (on a holiday, the next bar)`
       : `1 bar in ${everyBars}`,
   lookback: needOfClock,
   step: ({ every, on = 1, at, everyBars = 1 }, { builder }, ambient) => {

@@ -38,8 +38,8 @@ const NONE = 'Use {"kind": "not", "item": {"kind": "any", "items": [ … ]}}.';
 const WEEKDAYS = 'Use {"kind": "time_window", "weekdays": ["mon", "fri"]}.';
 const DATES = 'Use {"kind": "time_window", "dates": {"from": "2020-01-01", "to": "2020-12-31"}}.';
 const SCHEDULE =
-  'Use {"kind": "schedule", "every": "month", "on": "last"}: the first, last or k-th trading day of every day, week, ' +
-  'month, quarter or year, or {"kind": "schedule", "everyBars": 21}.';
+  'Use {"kind": "schedule", "every": "month", "on": "last"}: the first, last or k-th weekday of every week, month, ' +
+  'quarter or year, and on a holiday the next bar, or {"kind": "schedule", "everyBars": 21}.';
 const TOP_OF_MARKET =
   'In a portfolio, write entry.rank: of more signals than free slots, the largest get in. Or rotate: ' +
   'strategy.allocation holds the largest of `by`.';
