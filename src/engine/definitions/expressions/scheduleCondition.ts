@@ -39,8 +39,8 @@ export const scheduleCondition: ConditionDefinition<typeof schema, Node, Schedul
   type: 'condition',
   schema,
   description:
-    'One bar of every period: its first, last or k-th weekday (day, where all are traded), from `at` on; on a holiday, ' +
-    'the next bar. Or every n-th bar (`everyBars`).',
+    'One bar of every period: its first, last or k-th weekday (day, where all are traded), from `at` on; on a ' +
+    'holiday, the next bar. Or every n-th bar (`everyBars`).',
   nsPerBar: 1,
   check: (node, check) => checkForm(node, check) && checkDay(node, check),
   rewrite: (node, isPlaced, rewriter) => {

@@ -19,7 +19,7 @@ export const MEMBER_NOTES: Readonly<
   within: { description: WITHIN_BARS },
   on: {
     description:
-      '"first" (the default), "last", or k: the k-th trading day of the period, holidays counted; negative: from its end.',
+      '"first" (the default), "last" or k: the k-th trading day of the period, holidays counted; below 0 from its end.',
   },
   minBars: { atMostField: 'maxBars' },
 };

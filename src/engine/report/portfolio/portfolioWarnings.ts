@@ -1,4 +1,5 @@
-// Warnings about a portfolio run: bars that its instruments lack, prices not adjusted for splits, missing ranks, spare places.
+// Warnings about a portfolio run: bars that its instruments lack, prices not adjusted for splits, missing ranks, places
+// that no instrument can take.
 import { CONTRADICTION_ADVICE } from '../../bars/contradictionCause.ts';
 import { DAY_MS } from '../../bars/bars.ts';
 import type { ValidationIssue } from '../../language/issues/issues.ts';
