@@ -45,6 +45,22 @@ export const CONFIG_EXAMPLE: BacktestConfig = {
   },
 };
 
+const { signalInstrument: _one, ...commonExample } = CONFIG_EXAMPLE;
+const PORTFOLIO_CONFIG_EXAMPLE: BacktestConfig = {
+  ...commonExample,
+  // The stocks that are shipped end in 2013.
+  range: { start: '2004-01-01', end: '2011-12-31' },
+  instruments: [{ symbol: 'AAPL' }, { symbol: 'IBM' }, { symbol: 'MSFT' }],
+};
+
+/** The smallest config like the one that has these issues: of a portfolio, where they are about its instruments. */
+export function configExampleFor(issues: readonly { readonly code: string; readonly path: string }[]): BacktestConfig {
+  const isOfPortfolio = issues.some(
+    ({ code, path }) => code === 'ALLOCATION_INVALID' || /(^|\/)config\/(instruments|portfolio)(\/|$)/.test(path),
+  );
+  return isOfPortfolio ? PORTFOLIO_CONFIG_EXAMPLE : CONFIG_EXAMPLE;
+}
+
 issueCodes.add(BacktestConfig.shape.timeframe, { code: 'UNKNOWN_TIMEFRAME' });
 const PORTFOLIO_SHAPE = shapeOf(BacktestConfig) as ObjectShape;
 /** The shape of a config without a list of instruments, in which `signalInstrument` is required. */

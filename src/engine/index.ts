@@ -61,7 +61,7 @@ export {
   type ResolvedConfig,
 } from './config.ts';
 export { configIssues, quoteIssues } from './configChecks.ts';
-export { checkConfigForm, CONFIG_EXAMPLE, isCovered } from './configForm.ts';
+export { checkConfigForm, CONFIG_EXAMPLE, configExampleFor, isCovered } from './configForm.ts';
 
 // One backtest: estimated, explained, run, and its artifacts
 export {

@@ -37,6 +37,16 @@ describe('POST /backtests with instruments', () => {
         issues: [{ path: '/config/instruments/1/symbol' }, { path: '/config/instruments/2/symbol' }],
       },
     });
+    // The example is a config that is accepted in place of the refused one.
+    const { example } = reply.body;
+    expect(example.instruments.length).toBeGreaterThan(1);
+    const accepted = await client.post('/backtests', { strategyVersionId: versionId, config: example });
+    expect(accepted.status, accepted.text).toBe(201);
+    const one = await client.post('/backtests', {
+      strategyVersionId: versionId,
+      config: { ...common, signalInstrument: { symbol: 'NO' } },
+    });
+    expect(one.body.example).toMatchObject({ signalInstrument: { symbol: 'SPX' } });
   });
 
   it('answers symbols written as texts with 400 and the objects to write', async () => {
@@ -48,6 +58,7 @@ describe('POST /backtests with instruments', () => {
           { path: '/config/instruments/0', patch: [{ op: 'replace', value: { symbol: 'AAPL' } }] },
           { path: '/config/instruments/1', patch: [{ op: 'replace', value: { symbol: 'MSFT' } }] },
         ],
+        example: { instruments: [{ symbol: 'AAPL' }, { symbol: 'IBM' }, { symbol: 'MSFT' }] },
       },
     });
   });

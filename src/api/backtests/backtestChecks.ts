@@ -2,7 +2,7 @@
 import type { NewBacktest } from '../../db/backtests.ts';
 import { strategyOf, type StrategyVersion } from '../../db/strategyVersions.ts';
 import {
-  CONFIG_EXAMPLE,
+  configExampleFor,
   configIssues,
   ENGINE_VERSION,
   estimateTask,
@@ -83,7 +83,7 @@ export class BacktestCheck {
       throw problem('BACKTEST_CONFIG_INVALID', {
         message: issues.length === 1 ? issues[0].message : `The config has ${issues.length} faults; see issues.`,
         issues: issues.map((issue) => rooted(issue, root)),
-        extras: { example: CONFIG_EXAMPLE },
+        extras: { example: configExampleFor(issues) },
       });
     this.#limitBars(barsInRange(shared.resolved, bases), bases.length);
     return {

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/connect.ts';
 import { findVersions, type StrategyVersion } from '../../db/strategyVersions.ts';
-import { checkConfigForm, CONFIG_EXAMPLE, isCovered, isMembers, type StrategyAst } from '../../engine/index.ts';
+import { checkConfigForm, configExampleFor, isCovered, isMembers, type StrategyAst } from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import { validationIssues } from '../http/failures.ts';
 import { faultsMessage, problem, type ProblemIssue } from '../http/problems.ts';
@@ -28,7 +28,7 @@ export async function requireConfigBody(
   throw problem('VALIDATION_FAILED', {
     message: faultsMessage(issues),
     issues,
-    ...(issues.some(({ field }) => field === 'config') && { extras: { example: CONFIG_EXAMPLE } }),
+    ...(issues.some(({ field }) => field === 'config') && { extras: { example: configExampleFor(issues) } }),
   });
 }
 

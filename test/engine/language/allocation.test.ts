@@ -270,8 +270,13 @@ describe('an allocation and the instruments of its run', () => {
       ['IEF', 'EEM'],
     ])
       expect(suggestionFor(given, [other, 'EFA'])).toMatch(
-        new RegExp(`^Use one of ${other}, EFA\\. Or add it to config`),
+        new RegExp(`^Add it to config\\.instruments(; the fallback is not ranked)?\\. Or use one of ${other}, EFA\\.$`),
       );
+  });
+
+  it('says of a fallback that it is added to the instruments, and not ranked', () => {
+    const [, { suggestion }] = issues(['SPY', 'QQQ']);
+    expect(suggestion).toBe('Add it to config.instruments; the fallback is not ranked. Or use one of SPY, QQQ.');
   });
 
   it('may name only instruments of the run', () => {

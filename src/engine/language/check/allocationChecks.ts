@@ -113,18 +113,24 @@ export function checkAllocationRun(
     });
     return;
   }
-  const report = (symbol: string, what: string, path: string): void => {
+  const report = (symbol: string, what: string, path: string, note = ''): void => {
     if (instruments.includes(symbol)) return;
-    log.add('ALLOCATION_INVALID', path, () => ({
-      message: `${shown(symbol)} ${what}, and is not one of the instruments of the run.`,
-      suggestion: `${suggestionFor(nearestSymbol(symbol, instruments), instruments)} Or add it to config.instruments.`,
-    }));
+    log.add('ALLOCATION_INVALID', path, () => {
+      const nearest = nearestSymbol(symbol, instruments);
+      const others = suggestionFor(nearest, instruments);
+      const way =
+        nearest === undefined
+          ? `Add it to config.instruments${note}. Or ${others.charAt(0).toLowerCase()}${others.slice(1)}`
+          : `${others} Or add it to config.instruments${note}.`;
+      return { message: `${shown(symbol)} ${what}, and is not one of the instruments of the run.`, suggestion: way };
+    });
   };
   const { weights, fallback } = allocation;
   if (weights !== undefined && 'values' in weights)
     for (const symbol of Object.keys(weights.values))
       report(symbol, 'has a weight', pointerOf(weights, 'values', symbol));
-  if (fallback !== undefined) report(fallback, 'is the fallback', pointerOf(allocation, 'fallback'));
+  if (fallback !== undefined)
+    report(fallback, 'is the fallback', pointerOf(allocation, 'fallback'), '; the fallback is not ranked');
 }
 
 /**
