@@ -101,6 +101,39 @@ describe('a sweep of portfolios over HTTP', () => {
     });
   });
 
+  it('answers faults of the space, the instruments and the config together', async () => {
+    const instruments = { values: [SIX, ['AAPL', 'MSFTT'], ['IBMM', 'AAPL'], ['AAPL', 'IBM', 'AAPL']] };
+    const facedWith = async (space: object, params: object, constraints: object[] = []) => {
+      const { body } = await client.post('/sweeps', sweepOf({ config: { ...PORTFOLIO, params }, space, constraints }));
+      return [body.code, ...body.issues.map(({ path }: { path: string }) => path)];
+    };
+    const symbols = ['/space/instruments/values/1/1', '/space/instruments/values/2/0'];
+    // Of the space and of its instruments; the first fault of the space hides no other one.
+    expect(await facedWith({ instruments, top: { values: [0, 2] }, slots: { min: 1, max: 2 } }, {})).toEqual([
+      'SWEEP_INVALID', '/space/instruments/values/3', '/space/slots', '/space/top/values/0', ...symbols,
+    ]); // prettier-ignore
+    // A dimension that cannot be read, and a constraint on it, of which nothing is known.
+    const below = { left: 'nothing', op: 'lt', right: 'top' };
+    expect(await facedWith({ nothing: { min: 1, max: 2 }, instruments, top: { values: [0] } }, {}, [below])).toEqual([
+      'SWEEP_INVALID', '/space/nothing', '/space/instruments/values/3', '/space/top/values/0', ...symbols,
+    ]); // prettier-ignore
+    // Of the config; a param that the space varies has other values there.
+    const sound = { values: instruments.values.slice(0, 3) };
+    expect(await facedWith({ instruments: sound, slots: { min: 1, max: 2 } }, { top: 0 })).toEqual([
+      'SWEEP_INVALID', '/space/slots', '/config/params/top', ...symbols,
+    ]); // prettier-ignore
+    expect(await facedWith({ top: { values: [1, 2] }, slots: { min: 1, max: 2 } }, { top: 0 })).toEqual([
+      'SWEEP_INVALID', '/space/slots',
+    ]); // prettier-ignore
+    // Of several markets.
+    expect(await facedWith({ instruments: sound }, { top: 0 })).toEqual([
+      'BACKTEST_CONFIG_INVALID', '/config/params/top', ...symbols,
+    ]); // prettier-ignore
+    expect(await facedWith({ instruments: sound, top: { values: [1] } }, {})).toEqual([
+      'BACKTEST_CONFIG_INVALID', ...symbols,
+    ]); // prettier-ignore
+  });
+
   it('answers lists of objects with 400 and the texts to write', async () => {
     const instruments = { values: [listOf(['AAPL', 'MSFT'])] };
     const reply = await client.post('/sweeps', sweepOf({ space: { instruments } }));

@@ -28,7 +28,12 @@ export interface SpaceFault {
 }
 type ResolvedSpace =
   | { readonly ok: true; readonly space: Space }
-  | { readonly ok: false; readonly faults: readonly SpaceFault[] };
+  | {
+      readonly ok: false;
+      readonly faults: readonly SpaceFault[];
+      /** The dimensions without a fault, for checks that do not need the other ones. */
+      readonly sound: Space;
+    };
 
 /** What a sweep varies. */
 export type StrategyPayload = Pick<BacktestTask, 'strategyAst' | 'signalGraph'>;
@@ -46,25 +51,30 @@ export function resolveSpace(
       return [];
     }
     const refusal = made.kind === 'continuous' ? methodOf(spec.method).refuses.continuous : null;
-    if (refusal !== null)
-      faults.push({
-        path: pointerTo('/space', name),
-        message: refusal(name),
-        suggestion: `Give a step, or use ${either(CONTINUOUS_METHODS)}.`,
-      });
-    return [made];
+    if (refusal === null) return [made];
+    faults.push({
+      path: pointerTo('/space', name),
+      message: refusal(name),
+      suggestion: `Give a step, or use ${either(CONTINUOUS_METHODS)}.`,
+    });
+    return [];
   });
+  const known = new Set(dimensions.map(({ name }) => name));
+  // Of a constraint on a faulty dimension nothing is known until that is repaired.
+  const faulty = new Set<string | number>(Object.keys(spec.space).filter((name) => !known.has(name)));
   const constraints: SpaceConstraint[] = [];
   const resultConstraints: ResultConstraint[] = [];
   spec.constraints.forEach((given, index) => {
     const made = constraintOf(given, dimensions);
+    const isOfFaulty = [given.left, given.right].some((side) => faulty.has(side));
+    if ('message' in made && isOfFaulty) return;
     if ('message' in made) faults.push({ path: `/constraints/${index}`, message: made.message });
     else if ('key' in made) resultConstraints.push(made);
     else constraints.push(made);
   });
-  if (faults.length > 0) return { ok: false, faults };
   const size = dimensions.reduce((product, dimension) => product * levelCount(dimension), 1);
-  return { ok: true, space: { dimensions, size, constraints, resultConstraints } };
+  const space = { dimensions, size, constraints, resultConstraints };
+  return faults.length > 0 ? { ok: false, faults, sound: space } : { ok: true, space };
 }
 
 type GivenDimension = SweepSpec['space'][string];

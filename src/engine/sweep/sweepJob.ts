@@ -33,6 +33,8 @@ export type SweepControl = Pick<RunControl, 'isCancelled' | 'mayTake' | 'report'
 interface RefusedSweep {
   readonly ok: false;
   readonly faults: readonly SpaceFault[];
+  /** The dimensions of which it is known which values they have. */
+  readonly space: Space;
 }
 type PlannedSweep =
   | {
@@ -78,18 +80,18 @@ export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSwee
   return sized.ok ? countSweep(sized) : sized;
 }
 
-/** Checks the space of a sweep, and says how large it is. The work grows with the body alone. */
+/** Checks the space of a sweep for all faults at once, and says how large it is. The work grows with the body alone. */
 export function sizeSweep(strategy: SweepStrategy, spec: SweepSpec): SizedSweep | RefusedSweep {
   const resolved = resolveSpace(spec, strategy);
-  if (!resolved.ok) return resolved;
-  const { space } = resolved;
+  const space = resolved.ok ? resolved.space : resolved.sound;
   // Only here: a stored sweep whose variants failed for such a value can still be read.
   const faults = [
+    ...(resolved.ok ? [] : resolved.faults),
     ...universeFaults(space, spec, strategy),
     ...paramFaults(space, spec.space, strategy),
-    ...methodFaults(spec, space),
+    ...methodFaults(spec, resolved.ok ? space.size : null),
   ];
-  if (faults.length > 0) return { ok: false, faults };
+  if (faults.length > 0) return { ok: false, faults, space };
   const isCounted = takesAll(spec, space) && space.constraints.length > 0;
   return { ok: true, strategy, spec, space, indexes: indexCount(spec, space), isCounted };
 }
@@ -98,6 +100,7 @@ export function sizeSweep(strategy: SweepStrategy, spec: SweepSpec): SizedSweep 
 export function countSweep({ strategy, spec, space, indexes, isCounted }: SizedSweep): PlannedSweep {
   const refuse = (message: string, suggestion?: string): RefusedSweep => ({
     ok: false,
+    space,
     faults: [{ path: '/constraints', message, ...(suggestion !== undefined && { suggestion }) }],
   });
   const comparisons = comparisonsToCount(space);
@@ -128,8 +131,11 @@ function drawSample({ seed }: SweepSpec, space: Space): ArrayLike<number> | null
   return null;
 }
 
-/** What the method does not allow: a budget, a walk-forward, or a space of this size. */
-function methodFaults(spec: SweepSpec, space: Space): SpaceFault[] {
+/**
+ * What the method does not allow: a budget, a walk-forward, or a space of this size.
+ * @param size null: not known
+ */
+function methodFaults(spec: SweepSpec, size: number | null): SpaceFault[] {
   const faults: SpaceFault[] = [];
   const { name, refuses } = methodOf(spec.method);
   if (refuses.budget === null && spec.budget === undefined)
@@ -150,10 +156,10 @@ function methodFaults(spec: SweepSpec, space: Space): SpaceFault[] {
       message: `${name} ${refuses.walkForward}, the test windows included; walk-forward needs another method.`,
       suggestion: `Use ${either(WALK_FORWARD_METHODS)}.`,
     });
-  if (refuses.budget !== null && space.size > MAX_POINTS)
+  if (refuses.budget !== null && size !== null && size > MAX_POINTS)
     faults.push({
       path: '/space',
-      message: `The ${name} has ${space.size} points; a ${name} may have ${MAX_POINTS}.`,
+      message: `The ${name} has ${size} points; a ${name} may have ${MAX_POINTS}.`,
       suggestion: `Use larger steps, or ${DRAWING_METHOD} with a budget.`,
     });
   return faults;
