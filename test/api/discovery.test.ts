@@ -325,7 +325,11 @@ describe('the authoring pack', () => {
     expect((await client.get('/capabilities/indicators/SMMA')).body).toMatchObject({ id: 'rma' });
     const { body } = await client.get('/capabilities/kinds/cross');
     expect(body).toMatchObject({ signalGraph: { kind: 'cross' }, strategyAst: { kind: 'cross' } });
-    for (const path of ['indicators/nothing', 'kinds/constructor'])
+    const allocation = (await client.get('/capabilities/kinds/allocation')).body.strategyAst;
+    const members = allocation.fields.map(({ name }: { name: string }) => name);
+    expect(allocation.name).toBe('allocation');
+    expect(members).toEqual(['kind', 'when', 'long', 'short', 'weights', 'fallback', 'bandPercent']);
+    for (const path of ['indicators/nothing', 'kinds/constructor', 'kinds/exits'])
       expect((await client.get(`/capabilities/${path}`)).status).toBe(404);
   });
 });

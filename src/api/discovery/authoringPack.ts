@@ -111,7 +111,7 @@ function kindRoute(app: App, language: Language): void {
       schema: {
         ...described,
         operationId: 'get_node_kind',
-        summary: 'One node kind, as a node of a graph and as an expression of an AST',
+        summary: 'One node kind, as a node of a graph and as an expression of an AST, or a section such as allocation',
         params: z.object({ kind: z.string() }),
         response: { 200: Json, ...problems(...KEY_PROBLEMS, 404) },
       },
@@ -119,6 +119,9 @@ function kindRoute(app: App, language: Language): void {
     async (request, reply) => {
       const wanted = request.params.kind;
       const of = ({ kind }: { kind: string }): boolean => kind === wanted;
+      // A section that is one object, such as an allocation, has members as a node has.
+      const section = language.strategyAst.sections.find(({ name, fields }) => name === wanted && fields !== undefined);
+      if (section !== undefined) return sendTaggedJson(request, reply, { strategyAst: section });
       const strategyAst = language.strategyAst.nodes.find(of);
       const names = language.strategyAst.nodes.map(({ kind }) => kind);
       if (strategyAst === undefined) throw unknownName('node kind', wanted, names);
