@@ -37,7 +37,8 @@ export function explainStrategy(
   | { readonly ok: true; readonly explanation: Explanation }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] } {
   const { defaults } = strategyAst.strategy;
-  const timeframe = base.timeframe ?? defaults?.timeframe ?? '1h';
+  const named = base.timeframe ?? defaults?.timeframe;
+  const timeframe = named ?? '1h';
   const { instruments = null } = base;
   const isPortfolio = instruments !== null || strategyAst.strategy.allocation !== undefined;
   const symbol = isPortfolio ? 'each instrument' : (base.symbol ?? defaults?.instrument?.symbol ?? 'SYMBOL');
@@ -53,6 +54,8 @@ export function explainStrategy(
     { symbol: isPortfolio ? EACH_INSTRUMENT : symbol, timeframe },
     { pointerOf: prepared.pointerOf, slippageAtrPeriod: null, recordsConditions: true },
   );
+  const assumed =
+    named === undefined ? `No timeframe is named, so that ${timeframe} bars stand for those of a run.\n` : '';
   const inferredLookback = inferLookback(prepared.strategy, timeframe);
   return {
     ok: true,
@@ -62,8 +65,8 @@ export function explainStrategy(
       inferredLookback,
       steps: plan.steps.length,
       plan:
-        (isPortfolio ? explainPortfolio(prepared.strategy, instruments) : '') +
-        explainPlan(plan, symbol, prepared.strategy.maxConcurrentPositions),
+        (isPortfolio ? explainPortfolio(prepared.strategy, instruments) + assumed : '') +
+        explainPlan(plan, isPortfolio ? null : symbol, prepared.strategy.maxConcurrentPositions),
     },
   };
 }

@@ -261,8 +261,9 @@ describe('a portfolio on the command line', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Portfolio of 2 instruments: AAPL, MSFT; one account/);
     expect(stdout).toMatch(/\n  open .*\n  inside .*\n  close .*\n  rank    entry 0: the largest .*\n  slots /);
-    expect(stdout).toContain('Plan on each instrument:1d');
+    expect(stdout).toContain('Plan on 1d bars of each instrument: ');
     expect(stdout).not.toContain('SYMBOL');
+    expect(stdout).not.toContain('No timeframe is named');
     expect(stdout).toContain('AAPL 1d: shipped with Candlepool');
     expect(stdout).toContain('MSFT 1d: shipped with Candlepool');
   });

@@ -7,12 +7,15 @@ import type { Frame, Plan, PlannedAllocation, PlannedCondition, PlannedLeg, Plan
 /**
  * One line per step: its slot, its operation and operands, the bars it runs on, and how many steps read it. Then one
  * line per rule with the slots it reads, the buffers, and what they take at the peak of a run.
- * @param symbol of the run's own instrument
+ * @param symbol of the run's own instrument; null: each instrument of a portfolio
  */
-export function explainPlan(plan: Plan, symbol: string, maxConcurrentPositions = 1): string {
+export function explainPlan(plan: Plan, symbol: string | null, maxConcurrentPositions = 1): string {
   const readers = new Array<number>(plan.steps.length).fill(0);
   for (const step of plan.steps) for (const input of step.inputs) readers[input]++;
-  const nameOf = (frame: Frame): string => frameText(seriesOf(frame, symbol));
+  const nameOf = (frame: Frame): string =>
+    symbol === null && frame.symbol === null
+      ? `${frame.timeframe} bars of each instrument`
+      : frameText(seriesOf(frame, symbol ?? ''));
   const width = String(plan.steps.length).length + 1;
   const lines = [`Plan on ${nameOf(plan.base)}: ${plan.steps.length} steps`];
   for (const step of plan.steps) {

@@ -20,6 +20,22 @@ const printed = (ast: StrategyAst): string => {
   return explained.explanation.plan;
 };
 
+describe('the plan of a portfolio', () => {
+  const explained = (base: { timeframe?: '1d' }): string => {
+    const answer = explainStrategy(ranked(constant(3)), {}, { instruments: ['A', 'B'], ...base });
+    if (!answer.ok) throw new Error(JSON.stringify(answer.issues));
+    return answer.explanation.plan;
+  };
+
+  it('is on bars of each instrument, and says where no timeframe was named', () => {
+    expect(explained({ timeframe: '1d' })).toMatch(/^Plan on 1d bars of each instrument: \d+ steps$/m);
+    expect(explained({ timeframe: '1d' })).not.toContain('No timeframe');
+    expect(explained({})).toMatch(
+      /^No timeframe is named, so that 1h bars stand .*\nPlan on 1h bars of each instrument: \d+ steps$/m,
+    );
+  });
+});
+
 describe('the rank of an entry', () => {
   it('is a value that checks, plans and explains name in its place', () => {
     const ast = ranked(indicator('roc', { length: 20 }));
