@@ -156,6 +156,17 @@ describe('the result of a sweep of portfolios', () => {
     const early = warnings.find(({ code }) => code === 'DATA_ENDS_EARLY');
     expect(early?.message).toContain('The data of END (2025-02-03) ends before the run does');
   });
+
+  it('warns of a best row with more places than its universe has instruments', () => {
+    const placesOf = (top: number): string | undefined => {
+      const space = { instruments: { values: [['END', 'MID', 'ADD']] }, top: { values: [top] }, keep: { values: [9] } };
+      const context = portfolioContext(ROTATION, { space, method: 'grid' });
+      const { warnings } = finished(context, rowsOf(context));
+      return warnings.find(({ code }) => code === 'PLACES_WITHOUT_INSTRUMENTS')?.message;
+    };
+    expect(placesOf(9)).toMatch(/^The allocation has 9 places for 3 instruments: 66\.67 %/);
+    expect(placesOf(1)).toBeUndefined();
+  });
 });
 
 it('a sweep of portfolios stops inside a variant', () => {
