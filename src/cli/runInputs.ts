@@ -1,7 +1,7 @@
 // The inputs of commands that run a strategy: a checked strategy, its settings, and a config (runMarkets.ts has the
 // bars).
 import { basename } from 'node:path';
-import { BacktestConfig, checkConfigForm, checkStrategy, isMembers } from '../engine/index.ts';
+import { BacktestConfig, checkConfigForm, checkStrategy, firstUniverse, isMembers } from '../engine/index.ts';
 import type { CheckOutcome, Settings, SignalGraph, StrategyAst, Timeframe } from '../engine/index.ts';
 import { CommandError, refusal } from './output.ts';
 import { readJsonObject, readPayloads, type StrategyOptions } from './strategyFile.ts';
@@ -50,9 +50,14 @@ export interface InstrumentOptions {
 
 /**
  * @param instruments options that win over the file
+ * @param space of a sweep of the config: any JSON value
  * @throws CommandError BACKTEST_CONFIG_INVALID with every issue.
  */
-export async function readConfigFile(path: string, instruments: InstrumentOptions = {}): Promise<BacktestConfig> {
+export async function readConfigFile(
+  path: string,
+  instruments: InstrumentOptions = {},
+  space?: unknown,
+): Promise<BacktestConfig> {
   const content = await readJsonObject(path);
   const config = withInstruments('config' in content ? content.config : content, instruments);
   const parsed = BacktestConfig.safeParse(config);
@@ -62,7 +67,7 @@ export async function readConfigFile(path: string, instruments: InstrumentOption
       `${path} holds a strategy, not the config of a backtest: give it as --strategy.`,
       'BACKTEST_CONFIG_INVALID',
     );
-  const { issues } = checkConfigForm(config);
+  const { issues } = checkConfigForm(config, { universe: firstUniverse(space) });
   const unexplained = parsed.error.issues.map((issue) => ({
     path: `/config/${issue.path.join('/')}`,
     message: issue.message,

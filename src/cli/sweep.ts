@@ -125,7 +125,7 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
   if (!('space' in content)) refuseOtherFile(options.space, content);
   if (options.config === undefined && !('config' in content))
     throw new UsageError(`--config <file> is required, because ${options.space} has no "config".`);
-  const config = await readConfigFile(options.config ?? options.space, options);
+  const config = await readConfigFile(options.config ?? options.space, options, content.space ?? content);
   const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const body: Record<string, unknown> = 'space' in content ? { ...content } : { space: content };
   delete body.strategyVersionId;

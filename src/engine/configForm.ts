@@ -13,10 +13,12 @@ import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
 import { pointerTo, valueAtPointer } from './language/pointer.ts';
 import { isMembers, type Members } from './language/grammar/payloadObjects.ts';
 
-/** What the strategy's own `defaults` name, for a config that leaves it out. */
+/** What the strategy's own `defaults` or the space of a sweep name, for a config that leaves it out. */
 interface ConfigDefaults {
   readonly timeframe?: string | undefined;
   readonly symbol?: string | undefined;
+  /** The first list of symbols of a space that varies the instruments. */
+  readonly universe?: readonly string[] | undefined;
 }
 interface ConfigForm {
   /** Paths begin with `/config`; patches apply to the body as sent, in the order of the issues. */
@@ -215,8 +217,22 @@ const NO_INSTRUMENT = {
     'portfolio.',
 };
 
+/** A sweep that varies the instruments is one of portfolios, and its config is whole without the space. */
+function missingUniverse(issue: ValidationIssue, universe: readonly string[]): ValidationIssue {
+  const path = '/config/instruments';
+  const value = universe.map((symbol) => ({ symbol }));
+  return {
+    ...issue,
+    path,
+    message: 'The space varies instruments, and the config has no list of its own.',
+    suggestion: 'Give config.instruments too, such as the first list of the space.',
+    patch: [{ op: 'add', path, value }],
+  };
+}
+
 /** Adds what only the config knows about an issue: the strategy's own defaults, dates, and rates written in percent. */
-function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol }: ConfigDefaults): ValidationIssue {
+function completed(issue: ValidationIssue, config: unknown, defaults: ConfigDefaults): ValidationIssue {
+  const { timeframe, symbol, universe } = defaults;
   if (issue.code === 'UNKNOWN_NODE_KIND') return { ...issue, code: 'OUT_OF_RANGE' };
   const { code, path } = issue;
   const withPatch = (suggestion: string, ...patch: PatchOperation[]): ValidationIssue => ({
@@ -228,6 +244,7 @@ function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol 
     if (path === '/config/timeframe' && timeframe !== undefined)
       return withPatch(`The strategy's defaults name ${timeframe}.`, { op: 'add', path, value: timeframe });
     if (path === '/config/signalInstrument') {
+      if (universe !== undefined) return missingUniverse(issue, universe);
       const missing = { ...issue, ...NO_INSTRUMENT };
       if (symbol === undefined) return missing;
       const suggestion = `The strategy's defaults name ${symbol}. ${NO_INSTRUMENT.suggestion}`;

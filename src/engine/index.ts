@@ -135,7 +135,7 @@ export type { SweepResult } from './sweep/sweepResult.ts';
 export { metricOf, type SweepRows } from './sweep/sweepRows.ts';
 export { constraintAdvice } from './sweep/constraintForm.ts';
 export { shownNames } from './sweep/shownNames.ts';
-export { dimensionFaults } from './sweep/spaceForm.ts';
+export { dimensionFaults, firstUniverse } from './sweep/spaceForm.ts';
 export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 
 // Robustness checks

@@ -1,5 +1,6 @@
 // Sweeps of portfolios over HTTP, run by a worker with the real engine on shipped data: rows, a row as a backtest, the
 // report, refusals with places in the space, and the limits of tiers.
+import { applyPatch } from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type Client } from '../support/apiApp.ts';
@@ -132,6 +133,28 @@ describe('a sweep of portfolios over HTTP', () => {
     expect(await facedWith({ instruments: sound, top: { values: [1] } }, {})).toEqual([
       'BACKTEST_CONFIG_INVALID', ...symbols,
     ]); // prettier-ignore
+  });
+
+  it('answers a config without instruments with a patch that takes the first list of the space', async () => {
+    const bare = sweepOf({ config: COMMON });
+    const { status, body } = await client.post('/sweeps', bare);
+    expect([status, body.issues]).toMatchObject([
+      400,
+      [
+        {
+          code: 'MISSING_FIELD',
+          path: '/config/instruments',
+          message: 'The space varies instruments, and the config has no list of its own.',
+          suggestion: 'Give config.instruments too, such as the first list of the space.',
+        },
+      ],
+    ]);
+    const { newDocument } = applyPatch(structuredClone(bare), body.issues[0].patch);
+    expect(newDocument.config).toEqual({ ...COMMON, instruments: listOf(SIX) });
+    expect((await client.post('/sweeps', newDocument)).status).toBe(201);
+    // Without such lists, the config may be one of a single run.
+    const other = await client.post('/sweeps', sweepOf({ config: COMMON, space: { top: { values: [1] } } }));
+    expect(other.body.issues).toMatchObject([{ path: '/config/signalInstrument' }]);
   });
 
   it('answers lists of objects with 400 and the texts to write', async () => {

@@ -3,7 +3,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/connect.ts';
 import { findVersions, type StrategyVersion } from '../../db/strategyVersions.ts';
-import { checkConfigForm, configExampleFor, isCovered, isMembers, type StrategyAst } from '../../engine/index.ts';
+import {
+  checkConfigForm,
+  configExampleFor,
+  firstUniverse,
+  isCovered,
+  isMembers,
+  type StrategyAst,
+} from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import { validationIssues } from '../http/failures.ts';
 import { faultsMessage, problem, type ProblemIssue } from '../http/problems.ts';
@@ -46,7 +53,11 @@ export async function configFaults(
 ): Promise<ProblemIssue[]> {
   if (!isMembers(body) || !isMembers(body.config)) return [...faults];
   const { defaults } = (version?.strategyAst as StrategyAst | undefined)?.strategy ?? {};
-  const form = checkConfigForm(body.config, { timeframe: defaults?.timeframe, symbol: defaults?.instrument?.symbol });
+  const form = checkConfigForm(body.config, {
+    timeframe: defaults?.timeframe,
+    symbol: defaults?.instrument?.symbol,
+    universe: firstUniverse(body.space),
+  });
   const inForm = form.issues.map((issue) => rooted(issue, root));
   const inConfig = (path: string): boolean => path === `${root}/config` || path.startsWith(`${root}/config/`);
   // Some faults only the schema finds, such as a text that cannot be stored.

@@ -179,3 +179,10 @@ function levelFaults(name: string, values: readonly unknown[]): DimensionFault[]
   const message = `"values[${at}]" must be a number, a text, or true or false.`;
   return [{ code: 'TYPE_MISMATCH', path: ['values', at], message }];
 }
+
+/** The first list of symbols of a space that varies the instruments. @param space any JSON value */
+export function firstUniverse(space: unknown): readonly string[] | undefined {
+  const given = isMembers(space) ? space.instruments : undefined;
+  const values = isMembers(given) ? given.values : given;
+  return Array.isArray(values) ? symbolsIn(values[0]) : undefined;
+}
