@@ -32,7 +32,11 @@ const LISTS = {
 const PORTFOLIO = {
   suggestion: 'Give "instruments": [{"symbol": …}, …] in place of signalInstrument, or vary "symbol".',
 };
-const TOP = { suggestion: 'Vary the numbers of its legs instead, such as a param that stands for "top".' };
+const TOP = {
+  suggestion:
+    'Vary the numbers of its legs instead, by a JSON pointer such as /strategyAst/strategy/allocation/long/top, or ' +
+    'by a param that stands for "top".',
+};
 
 /** @param given the dimension as it was sent, whose equal values are one level */
 function listFaults(

@@ -16,6 +16,7 @@ import {
   ROTATION,
   SLOTTED,
   SYMBOLS,
+  UNNAMED_ROTATION,
 } from '../../support/portfolioSweeps.ts';
 import { compiled, CONFIG, CROSSING, finished, rowsOf } from '../../support/sweeps.ts';
 
@@ -73,6 +74,17 @@ describe('a dimension of a portfolio', () => {
     expect(faultsOf(ROTATION, { space: { slots: { min: 1, max: 5 } } })).toEqual([
       '/space/slots: Slots bound the entries of rules, and the strategy has an allocation.',
     ]);
+  });
+
+  it('names both ways to vary an allocation in place of slots', () => {
+    const space = { slots: { min: 1, max: 2 } };
+    const asked = SweepSpec.parse({ config: PORTFOLIO_CONFIG, method: 'grid', space });
+    const planned = planSweep(compiled(UNNAMED_ROTATION), asked);
+    const suggestion = planned.ok ? undefined : planned.faults[0].suggestion;
+    expect(suggestion).toContain('a param that stands for "top"');
+    // The pointer can be swept as it is written.
+    const pointer = /JSON pointer such as (\/[\w/]+)/.exec(suggestion ?? '')?.[1];
+    expect(faultsOf(UNNAMED_ROTATION, { space: { [String(pointer)]: { values: [1, 2] } } })).toEqual([]);
   });
 
   it('leaves its name to a param that the strategy declares', () => {
