@@ -92,6 +92,19 @@ describe('candlepool sweep', () => {
     expect(stderr).toContain('/space/instruments/values/1/1: There are no 1d bars of NONE');
   });
 
+  it('points at the lists of the space where the config has no instruments', async () => {
+    const { signalInstrument: _, ...bare } = CONFIG;
+    const space = { instruments: { values: [['SPX', 'IBM']] } };
+    await writeFile(file('bare.json'), JSON.stringify({ config: bare, space }));
+    const { code, stderr } = await callCommand([
+      'sweep', '--strategy', file('strategy.json'), '--space', file('bare.json'),
+    ]); // prettier-ignore
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      '/config/instruments: The space varies instruments, and the config has no list of its own',
+    );
+  });
+
   it.each([
     ['strategy.json', 'a strategy', 'strategy'],
     ['config.json', 'the config of a backtest', 'config'],
