@@ -25,12 +25,10 @@ const slippageNotes = SLIPPAGE_KINDS.flatMap(({ note }) => note ?? []);
 const Pack = z
   .object({
     about: z.string(),
-    examples: z
-      .object({ signalGraph: Json, strategyAst: Json, rotation: Json, settings: Json, config: Json })
-      .meta({
-        description:
-          'Each is valid as it stands. `rotation` is the strategyAst of an allocation, and needs config.instruments.',
-      }),
+    examples: z.object({ signalGraph: Json, strategyAst: Json, rotation: Json, settings: Json, config: Json }).meta({
+      description:
+        'Each is valid as it stands. `rotation` is the strategyAst of an allocation, and needs config.instruments.',
+    }),
     notation: z.string(),
     kinds: z.record(z.string(), z.string()).meta({ description: 'Kind → members, result and meaning.' }),
     members: z.record(z.string(), z.string()).meta({ description: 'Path below `strategy` → what the member means.' }),

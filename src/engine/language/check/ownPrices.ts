@@ -12,9 +12,9 @@ export function readsOwnPrices(expression: Expression): boolean {
     seen.add(node);
     // Whatever stands below a node with an instrument reads that one.
     if ('instrument' in node && node.instrument != null) continue;
-    const { readsOwnBars, isCommon } = writtenKind(node);
-    if (isCommon?.(node) === true) continue;
-    if (readsOwnBars?.(node) === true) return true;
+    const kind = writtenKind(node);
+    if (kind.isCommon?.(node) === true) continue;
+    if (kind.readsOwnBars?.(node) === true) return true;
     for (const child of childrenOf(node)) stack.push(child);
   }
   return false;
