@@ -37,6 +37,11 @@ interface Unit {
  */
 export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]): MarketEntries[] {
   const units = unitsOf(portfolio, signals);
+  // In a full account all are lost, whatever their rank, unless one of them closes what holds a slot.
+  if (takenSlots(portfolio) >= portfolio.ledger.slots && units.every(({ slots }) => slots > 0)) {
+    if (units.length > 0) countLost(portfolio, [], units);
+    return [];
+  }
   if (units.length > 1) units.sort(byRank);
   // Orders that need no slot come first: what they close is free for the others, and they count themselves.
   const links = new Map<Unit, Link | null>();
