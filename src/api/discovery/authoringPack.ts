@@ -141,7 +141,8 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
   return {
     about:
       'A strategy is a signalGraph (nodes with ids, referred to by {"ref": id}) or a strategyAst (the same kinds, ' +
-      'nested). Conditions are read at a close and fill at the next open. Percents are points: 5 is 5 %.',
+      'nested). Conditions are read at a close and fill at the next open. Percents are points: 5 is 5 %; ' +
+      'in results, 0.05 is.',
     examples: {
       signalGraph: { ...GOLDEN_CROSS.signalGraph },
       strategyAst: EXAMPLE_STRATEGY_AST,
