@@ -64,7 +64,7 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   ),
   'strategy.allocation.weights.maxPercent': 'The largest weight, in percent of equity; the excess goes to the others.',
   'strategy.allocation.weights.grossPercent': 'Percent of equity to share out: a number or a value. Default 100.',
-  'strategy.allocation.fallback': 'One of instruments, not ranked: takes empty places; absent: cash.',
+  'strategy.allocation.fallback': 'A symbol of instruments, not ranked: takes empty places; absent: cash.',
   'strategy.allocation.bandPercent': 'Trades only if a weight is off by more than this percent of equity.',
   'strategy.risk':
     'Levels live from the fill on. Of stop, break-even and trailing stop the tightest is in force; it never moves ' +
