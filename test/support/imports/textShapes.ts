@@ -1,5 +1,5 @@
 // Text files of the import table: separators, encodings, headers and what stands around a table.
-import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { crc32, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { ImportSection, ImportShape } from './importTable.ts';
 import { DAYS, day, HOURS, line, MINUTES, ohlcv, stamp, table } from './sourceBars.ts';
 
@@ -10,15 +10,15 @@ const lines = csv.trimEnd().split('\n');
 const withDelimiter = (delimiter: string): string => csv.replaceAll(',', delimiter);
 const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
 
-/** A zip archive with one file, written by the format's description and without checksums. */
-export function zipOf(files: Readonly<Record<string, string>>): Buffer {
+/** A zip archive with one file, written by the format's description. @param isPacked false: stored as it is */
+export function zipOf(files: Readonly<Record<string, string>>, isPacked = true): Buffer {
   const locals: Buffer[] = [];
   const entries: Buffer[] = [];
   let offset = 0;
   for (const [name, text] of Object.entries(files)) {
-    const packed = deflateRawSync(text);
-    const sizes = [0, packed.length, Buffer.byteLength(text)].flatMap((size) => [size & 0xffff, size >>> 16]);
-    const fields = [20, 0, 8, 0, 0, ...sizes, Buffer.byteLength(name), 0];
+    const packed = isPacked ? deflateRawSync(text) : Buffer.from(text);
+    const sizes = [crc32(text), packed.length, Buffer.byteLength(text)].flatMap((size) => [size & 0xffff, size >>> 16]);
+    const fields = [20, 0, isPacked ? 8 : 0, 0, 0, ...sizes, Buffer.byteLength(name), 0];
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), shorts(fields), Buffer.from(name), packed]);
     const place = [0, 0, 0, 0, 0, offset & 0xffff, offset >>> 16];
     entries.push(Buffer.concat([Buffer.from('PK\x01\x02'), shorts([20, ...fields, ...place]), Buffer.from(name)]));
