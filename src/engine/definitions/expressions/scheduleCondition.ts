@@ -59,7 +59,8 @@ export const scheduleCondition: ConditionDefinition<typeof schema, Node, Schedul
   laterBy: 'put it into a rolling_window with mode "any"',
   text: ({ every, on = 1, at, everyBars }) =>
     everyBars === undefined
-      ? `${dayText(on)} of the ${every}${at === undefined ? '' : ` from ${at}`} (on a holiday, the next bar)`
+      ? `${every === 'day' ? 'every trading day' : `${dayText(on)} of the ${every}`}` +
+        `${at === undefined ? '' : ` from ${at}`} (on a holiday, the next bar)`
       : `1 bar in ${everyBars}`,
   lookback: needOfClock,
   step: ({ every, on = 1, at, everyBars = 1 }, { builder }, ambient) => {
