@@ -6,7 +6,7 @@ import { createMarket, createUniverse } from '../bars/market.ts';
 import type { Snapshot } from '../bars/arrow.ts';
 import type { Market, StoredTimeframe, Universe } from '../bars/bars.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
-import type { MarketOf } from '../sweep/sweepJob.ts';
+import type { MarketOf } from '../comparedRun.ts';
 import { ConstraintsTooRare } from '../sweep/tries.ts';
 import { Bell } from './bell.ts';
 import { BatchControl } from './control.ts';

@@ -27,7 +27,6 @@ export interface SweepJob {
   readonly owner?: string;
 }
 
-export type { MarketOf } from '../comparedRun.ts';
 export type SweepControl = Pick<RunControl, 'isCancelled' | 'mayTake' | 'report'>;
 
 interface RefusedSweep {
