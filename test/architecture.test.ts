@@ -328,7 +328,7 @@ describe('the check for spreads', () => {
     'src/engine/definitions/expressions/intervals.ts': 'the arguments of one call, at most 64',
     'src/engine/definitions/expressions/mathValue.ts': 'the arguments of one call, at most 64',
     'src/engine/definitions/expressions/junctions.ts': 'the items of one node, bounded by MAX_CONTAINERS',
-    'src/market/sourceFile.ts': 'the first six bytes of a file',
+    'src/market/import/sourceFile.ts': 'the first six bytes of a file',
     'src/cli/demoAgent.ts': 'the issues or rows of one answer',
   };
   const SPREAD =
@@ -404,7 +404,7 @@ describe('a file', () => {
   /** Lines that have to be as long as they are, and why. */
   const LONG_LINES: Readonly<Record<string, string>> = {
     'src/api/discovery/manifest.ts': 'the table of steps, and sentences of the answer, one per line',
-    'src/market/times.ts': 'one regular expression',
+    'src/market/import/times.ts': 'one regular expression',
     'scripts/notices.ts': 'the text of a generated page',
     'test/engine/language/hostile.test.ts': 'a table of cases, one per line',
     'test/engine/language/issues.test.ts': 'a table of cases, one per line',

@@ -2,9 +2,9 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { STORED_TIMEFRAMES } from '../engine/index.ts';
-import { MarketDataError } from '../market/importError.ts';
-import { checkDateFormat, parseColumns, parseTimezone } from '../market/readOptions.ts';
-import type { ReadOptions } from '../market/readOptions.ts';
+import { MarketDataError } from '../market/import/importError.ts';
+import { checkDateFormat, parseColumns, parseTimezone } from '../market/import/readOptions.ts';
+import type { ReadOptions } from '../market/import/readOptions.ts';
 import { oneOf } from './arguments.ts';
 
 /** Adds the options of reading a file, which are those of `ReadOptions`. */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { createMarket, encodeColumns, openSnapshot, STORED_TIMEFRAMES } from '../engine/index.ts';
 import type { Bars } from '../engine/index.ts';
-import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
+import { parseBarsArgument, readBarsFile } from '../market/import/barsFile.ts';
 import { oneOf, shortText } from './arguments.ts';
 import { answerRequest, type IndicatorAnswer, type IndicatorRequest } from './indicatorRequest.ts';
 import { quotedJson } from './invocation.ts';

@@ -6,7 +6,7 @@ import { hasEmbedded } from '../db/embedded.ts';
 import type { SnapshotMeta, StoredTimeframe } from '../engine/index.ts';
 import { catalogOver, openCatalog } from '../market/catalog.ts';
 import type { Catalog, CatalogEntry, StoredEntry } from '../market/catalog.ts';
-import { skippedText } from '../market/inputFiles.ts';
+import { skippedText } from '../market/import/inputFiles.ts';
 import { listSeriesFiles, listUnusedFiles, openShippedData, readShippedSeries } from '../market/shipped.ts';
 import { similarSymbol } from '../market/similarSymbol.ts';
 import type { Snapshot } from '../engine/index.ts';

@@ -12,8 +12,8 @@ import {
   symbolsOf,
 } from '../engine/index.ts';
 import type { BacktestConfig, Market, SeriesName, Snapshot, Universe, ValidationIssue } from '../engine/index.ts';
-import { parseBarsArgument, readBarsFileWithReport } from '../market/barsFile.ts';
-import { isWarning } from '../market/importReport.ts';
+import { parseBarsArgument, readBarsFileWithReport } from '../market/import/barsFile.ts';
+import { isWarning } from '../market/import/importReport.ts';
 import { parseInstrumentFields } from '../market/instrument.ts';
 import { fileSource, openMarketSource, seriesHint, type MarketSource, type SeriesSource } from './marketSource.ts';
 import { CommandError, refusal, UsageError } from './output.ts';

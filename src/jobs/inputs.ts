@@ -3,7 +3,7 @@
 import { LruMap } from '../engine/index.ts';
 import type { BacktestConfig, BacktestTask, PoolRun, RunError, Snapshot } from '../engine/index.ts';
 import type { Queryable } from '../db/connect.ts';
-import { MarketDataError } from '../market/importError.ts';
+import { MarketDataError } from '../market/import/importError.ts';
 import { MAX_ATTEMPTS } from '../db/crashSuspects.ts';
 import { readRunnableVersions } from '../db/claims.ts';
 import type { RunnableVersion } from '../db/claims.ts';

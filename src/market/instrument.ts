@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Instrument } from '../engine/bars/bars.ts';
 import { periodsPerYear } from '../engine/bars/periodsPerYear.ts';
 import type { Calendar } from './calendar.ts';
-import { refuse } from './importError.ts';
+import { refuse } from './import/importError.ts';
 
 /** What `--instrument` and data/series.json may state; everything else is inferred or has a default. */
 export const InstrumentFields = z.strictObject({

@@ -11,7 +11,7 @@ import {
   readSnapshotAbout,
 } from '../engine/bars/arrow.ts';
 import type { SharedBytes, Snapshot, SnapshotAbout, SnapshotColumns, SnapshotMeta } from '../engine/bars/arrow.ts';
-import { refuse } from './importError.ts';
+import { refuse } from './import/importError.ts';
 import { sha256Of } from './snapshotStorage.ts';
 import type { SnapshotStorage } from './snapshotStorage.ts';
 

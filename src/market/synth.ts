@@ -1,10 +1,10 @@
 // Synthetic bars: seeded one-minute bars that behave like a crypto market, always labeled as synthetic.
 import type { SnapshotColumns } from '../engine/bars/arrow.ts';
 import { MINUTE_MS } from '../engine/bars/bars.ts';
-import { summarizeSeries } from './importReport.ts';
-import type { BarsTable } from './importReport.ts';
+import { summarizeSeries } from './import/importReport.ts';
+import type { BarsTable } from './import/importReport.ts';
 import { SYNTHETIC_PREFIX, checkSymbol } from './instrument.ts';
-import { refuse } from './importError.ts';
+import { refuse } from './import/importError.ts';
 import { Random } from './random.ts';
 
 export interface SynthOptions {

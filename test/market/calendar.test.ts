@@ -5,7 +5,7 @@ import { periodsPerYear } from '../../src/engine/bars/periodsPerYear.ts';
 import { inferCalendar } from '../../src/market/calendar.ts';
 import { makeInstrument, updateInstrument } from '../../src/market/instrument.ts';
 import { openShippedData, SHIPPED_FOLDER } from '../../src/market/shipped.ts';
-import { readBarsFile } from '../../src/market/barsFile.ts';
+import { readBarsFile } from '../../src/market/import/barsFile.ts';
 import { join } from 'node:path';
 
 const DAY = TIMEFRAME_MS['1d'];

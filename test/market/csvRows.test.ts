@@ -1,10 +1,10 @@
 // Text without quotes is read from its bytes, with quotes by a library: the same cells give the same table.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCsv } from '../../src/market/csv.ts';
-import { MarketDataError } from '../../src/market/importError.ts';
-import { isoText } from '../../src/market/table.ts';
-import type { Table } from '../../src/market/table.ts';
+import { readCsv } from '../../src/market/import/csv.ts';
+import { MarketDataError } from '../../src/market/import/importError.ts';
+import { isoText } from '../../src/market/import/table.ts';
+import type { Table } from '../../src/market/import/table.ts';
 import { scaled } from '../support/scale.ts';
 
 /** What a table says, or why there is none; times as the texts that they were. */

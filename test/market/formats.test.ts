@@ -7,11 +7,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
 import type { Bars } from '../../src/engine/bars/bars.ts';
 import { openSnapshot } from '../../src/engine/bars/arrow.ts';
-import { parseBarsArgument, readBarsFile, readBarsFileWithReport } from '../../src/market/barsFile.ts';
-import { readBars } from '../../src/market/barsTable.ts';
-import type { ReadOptions } from '../../src/market/readOptions.ts';
-import type { BarsTable } from '../../src/market/importReport.ts';
-import { readSource } from '../../src/market/sourceFile.ts';
+import { parseBarsArgument, readBarsFile, readBarsFileWithReport } from '../../src/market/import/barsFile.ts';
+import { readBars } from '../../src/market/import/barsTable.ts';
+import type { ReadOptions } from '../../src/market/import/readOptions.ts';
+import type { BarsTable } from '../../src/market/import/importReport.ts';
+import { readSource } from '../../src/market/import/sourceFile.ts';
 import { zipOf } from '../support/imports/textShapes.ts';
 
 const HOUR = 3_600_000;

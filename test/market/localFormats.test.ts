@@ -2,10 +2,10 @@
 // file itself decides is read, and said; what may mean two things is refused.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readBars } from '../../src/market/barsTable.ts';
-import { MarketDataError } from '../../src/market/importError.ts';
-import type { BarsTable } from '../../src/market/importReport.ts';
-import { readSource } from '../../src/market/sourceFile.ts';
+import { readBars } from '../../src/market/import/barsTable.ts';
+import { MarketDataError } from '../../src/market/import/importError.ts';
+import type { BarsTable } from '../../src/market/import/importReport.ts';
+import { readSource } from '../../src/market/import/sourceFile.ts';
 
 const read = async (lines: readonly string[], encoding: BufferEncoding = 'utf8'): Promise<BarsTable> =>
   readBars(await readSource(Buffer.from(lines.join('\n'), encoding)));

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/config.ts';
 import { JUMP, SPIKES, WINDOW } from '../../src/engine/bars/outliers.ts';
 import { DIAGNOSIS_CODES } from '../../src/engine/report/diagnosisFindings.ts';
-import { REFUSAL_CODES } from '../../src/market/importError.ts';
+import { REFUSAL_CODES } from '../../src/market/import/importError.ts';
 
 const page = readFileSync(join(ROOT, 'docs', 'market-data.md'), 'utf8').replaceAll(/\s+/g, ' ');
 

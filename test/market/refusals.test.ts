@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
-import { readBarsFile } from '../../src/market/barsFile.ts';
-import { readBars } from '../../src/market/barsTable.ts';
-import type { ReadOptions } from '../../src/market/readOptions.ts';
-import type { BarsTable } from '../../src/market/importReport.ts';
+import { readBarsFile } from '../../src/market/import/barsFile.ts';
+import { readBars } from '../../src/market/import/barsTable.ts';
+import type { ReadOptions } from '../../src/market/import/readOptions.ts';
+import type { BarsTable } from '../../src/market/import/importReport.ts';
 import { makeInstrument, parseInstrumentFields } from '../../src/market/instrument.ts';
-import { MAX_REFUSALS, MarketDataError } from '../../src/market/importError.ts';
-import type { Refusal } from '../../src/market/importError.ts';
-import { readSource } from '../../src/market/sourceFile.ts';
+import { MAX_REFUSALS, MarketDataError } from '../../src/market/import/importError.ts';
+import type { Refusal } from '../../src/market/import/importError.ts';
+import { readSource } from '../../src/market/import/sourceFile.ts';
 import { scaled } from '../support/scale.ts';
 
 const read = async (source: string | Uint8Array, options: ReadOptions = {}): Promise<BarsTable> =>

@@ -13,7 +13,7 @@ import { findOutliers } from '../../src/engine/bars/outliers.ts';
 import { inferCalendar } from '../../src/market/calendar.ts';
 import { openCatalog } from '../../src/market/catalog.ts';
 import type { StoredCatalog } from '../../src/market/catalog.ts';
-import { importSeries } from '../../src/market/importSeries.ts';
+import { importSeries } from '../../src/market/import/importSeries.ts';
 import { openShippedData } from '../../src/market/shipped.ts';
 import { MEMBERS } from '../../src/market/universe/members.ts';
 import { offerUniverse } from '../../src/market/universe/offerUniverse.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readBars } from '../../src/market/barsTable.ts';
-import type { BarsTable } from '../../src/market/importReport.ts';
-import { readSource } from '../../src/market/sourceFile.ts';
+import { readBars } from '../../src/market/import/barsTable.ts';
+import type { BarsTable } from '../../src/market/import/importReport.ts';
+import { readSource } from '../../src/market/import/sourceFile.ts';
 
 const read = async (...lines: readonly string[]): Promise<BarsTable> =>
   readBars(await readSource(Buffer.from(lines.join('\n'))));

@@ -1,6 +1,6 @@
 // Zip archives: what is read is what was put in, to the byte, or the archive is refused.
 import { describe, expect, it } from 'vitest';
-import { zipEntries } from '../../src/market/zip.ts';
+import { zipEntries } from '../../src/market/import/zip.ts';
 import { zipOf } from '../support/imports/textShapes.ts';
 
 const MAX_BYTES = 2 ** 20;

@@ -6,7 +6,7 @@ import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { openSnapshot } from '../../src/engine/bars/arrow.ts';
 import { createMarket } from '../../src/engine/bars/market.ts';
 import { resample } from '../../src/engine/bars/resample.ts';
-import { readBarsFile, readBarsFileWithReport } from '../../src/market/barsFile.ts';
+import { readBarsFile, readBarsFileWithReport } from '../../src/market/import/barsFile.ts';
 import { listGaps } from '../../src/market/gaps.ts';
 
 const shared = process.env.CANDLEPOOL_SHARED ?? '';

@@ -59,8 +59,7 @@ export const scheduleCondition: ConditionDefinition<typeof schema, Node, Schedul
   laterBy: 'put it into a rolling_window with mode "any"',
   text: ({ every, on = 1, at, everyBars }) =>
     everyBars === undefined
-      ? `${every === 'day' ? 'every trading day' : `${dayText(on)} of the ${every}`}` +
-        `${at === undefined ? '' : ` from ${at}`} (on a holiday, the next bar)`
+      ? `${placeText(every, on)}${at === undefined ? '' : ` from ${at}`} (on a holiday, the next bar)`
       : `1 bar in ${everyBars}`,
   lookback: needOfClock,
   step: ({ every, on = 1, at, everyBars = 1 }, { builder }, ambient) => {
@@ -129,6 +128,9 @@ function checkDay({ every, on, at }: Written, check: NodeCheck): boolean {
   }
   return true;
 }
+
+const placeText = (every: unknown, on: number): string =>
+  every === 'day' ? 'every trading day' : `${dayText(on)} of the ${String(every)}`;
 
 const dayText = (on: number): string => {
   if (Math.abs(on) === 1) return `${on === 1 ? 'first' : 'last'} trading day`;

@@ -1,7 +1,7 @@
 // The timeframe of a file, given or inferred from the steps between its times, and the open of each bar.
-import { DAY_MS, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../engine/bars/bars.ts';
-import { durationText, isoInstant } from './formatting.ts';
+import { DAY_MS, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { durationText, isoInstant } from '../formatting.ts';
 import { refuse } from './importError.ts';
 import type { ReadOptions } from './readOptions.ts';
 import { daysOfClocks, daysOfSessions } from './sessions.ts';

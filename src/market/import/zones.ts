@@ -1,6 +1,6 @@
 // Zones of a file: what is written beside a time, and the instants of clock readings in a zone.
-import { DAY_MS } from '../engine/bars/bars.ts';
-import { localTimes } from '../engine/bars/timeZones.ts';
+import { DAY_MS } from '../../engine/bars/bars.ts';
+import { localTimes } from '../../engine/bars/timeZones.ts';
 
 /**
  * Abbreviations that mean one offset, in hours. CST, IST and BST mean several, and others are the names of zones; they

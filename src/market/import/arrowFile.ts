@@ -9,7 +9,7 @@ import {
   tableFromIPC,
 } from 'apache-arrow';
 import { decompress } from 'lz4js';
-import { DAY_MS } from '../engine/bars/bars.ts';
+import { DAY_MS } from '../../engine/bars/bars.ts';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Cells, Table, TimeUnit } from './table.ts';
 import type { Vector } from 'apache-arrow';

@@ -1,14 +1,14 @@
 // Bars files: one file read straight into a snapshot, without a catalog (`--bars`).
 import { basename } from 'node:path';
-import { STORED_TIMEFRAMES } from '../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../engine/bars/bars.ts';
-import type { Snapshot } from '../engine/bars/arrow.ts';
+import { STORED_TIMEFRAMES } from '../../engine/bars/bars.ts';
+import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { Snapshot } from '../../engine/bars/arrow.ts';
 import type { ImportReport } from './importReport.ts';
-import { makeInstrument } from './instrument.ts';
-import type { InstrumentFields } from './instrument.ts';
+import { makeInstrument } from '../instrument.ts';
+import type { InstrumentFields } from '../instrument.ts';
 import { MarketDataError, refuse } from './importError.ts';
 import { readSeries } from './severalSeries.ts';
-import { makeSnapshot } from './snapshotFiles.ts';
+import { makeSnapshot } from '../snapshotFiles.ts';
 import { readSourceFile } from './sourceFile.ts';
 
 interface BarsFileOptions {

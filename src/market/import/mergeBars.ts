@@ -1,10 +1,10 @@
 // Merging: appends bars to a stored series, which must agree wherever both have a bar.
-import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../engine/bars/bars.ts';
-import type { SnapshotColumns } from '../engine/bars/arrow.ts';
+import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
 import { MarketDataError, MAX_REFUSALS, refuse } from './importError.ts';
 import type { Refusal } from './importError.ts';
-import { isoTime } from './formatting.ts';
+import { isoTime } from '../formatting.ts';
 
 const BAR_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const;
 

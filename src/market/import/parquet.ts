@@ -2,7 +2,7 @@
 import { parquetMetadata, parquetRead } from 'hyparquet';
 import type { SchemaElement } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { DAY_MS } from '../engine/bars/bars.ts';
+import { DAY_MS } from '../../engine/bars/bars.ts';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
 import { refuse } from './importError.ts';

@@ -1,13 +1,13 @@
 // Import reports: what an import inferred and noticed, so that a wrong guess is visible.
-import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../engine/bars/bars.ts';
-import type { SnapshotColumns } from '../engine/bars/arrow.ts';
-import { findOutliers } from '../engine/bars/outliers.ts';
-import type { Outlier } from '../engine/bars/outliers.ts';
-import { inferCalendar } from './calendar.ts';
-import type { Calendar } from './calendar.ts';
-import { countGaps } from './gaps.ts';
-import type { GapCount } from './gaps.ts';
+import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
+import { findOutliers } from '../../engine/bars/outliers.ts';
+import type { Outlier } from '../../engine/bars/outliers.ts';
+import { inferCalendar } from '../calendar.ts';
+import type { Calendar } from '../calendar.ts';
+import { countGaps } from '../gaps.ts';
+import type { GapCount } from '../gaps.ts';
 import type { Table } from './table.ts';
 import type { TimeReading } from './times.ts';
 

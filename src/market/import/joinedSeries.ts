@@ -1,6 +1,6 @@
 // Joined series: the bars of many files, such as monthly dumps, as one series per symbol and timeframe.
 import { basename } from 'node:path';
-import type { SnapshotColumns } from '../engine/bars/arrow.ts';
+import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
 import { nameParts } from './barsFile.ts';
 import { MarketDataError } from './importError.ts';
 import { summarizeSeries } from './importReport.ts';

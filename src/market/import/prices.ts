@@ -1,5 +1,5 @@
 // Prices: the four price columns and the volume of a file, with the checks every row must pass.
-import type { SnapshotColumns } from '../engine/bars/arrow.ts';
+import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
 import type { ColumnRoles } from './header.ts';
 import type { RefusalList } from './importError.ts';
 import { ambiguousReadings } from './numberFormat.ts';

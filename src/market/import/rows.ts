@@ -1,7 +1,7 @@
 // Rows: which rows of a file become bars, by what its owner says of missing prices, of repeated times and of order.
-import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../engine/bars/bars.ts';
-import { counted, durationText, isoInstant } from './formatting.ts';
+import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { counted, durationText, isoInstant } from '../formatting.ts';
 import type { ColumnRoles } from './header.ts';
 import { refuse } from './importError.ts';
 import type { RefusalList } from './importError.ts';

@@ -1,5 +1,5 @@
 // Numeric times: which unit a column of numbers counts in, by its steps and its size.
-import { DAY_MS, TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import { DAY_MS, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
 import { refuse } from './importError.ts';
 import type { RefusalList } from './importError.ts';
 import { commonestStep } from './steps.ts';

@@ -3,7 +3,7 @@ import Papa from 'papaparse';
 import { HEAD_LINES, isComment, readHead } from './csvHead.ts';
 import type { CsvHead } from './csvHead.ts';
 import { IsoShapeChanged, readPlainRows } from './csvRows.ts';
-import { counted } from './formatting.ts';
+import { counted } from '../formatting.ts';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, MIN_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
 import { RefusalList, refuse } from './importError.ts';

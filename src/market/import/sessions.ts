@@ -1,5 +1,5 @@
 // Sessions: the calendar day of daily bars that are stamped at the open or close of a session, in whatever zone.
-import { DAY_MS, TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import { DAY_MS, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
 import { areDistinct } from './steps.ts';
 
 const HOUR_MS = TIMEFRAME_MS['1h'];

@@ -1,5 +1,5 @@
 // Read options: what the owner of a file says about it where the file alone does not show it.
-import type { StoredTimeframe } from '../engine/bars/bars.ts';
+import type { StoredTimeframe } from '../../engine/bars/bars.ts';
 import { namedUnit, parseDateFormat } from './dateFormat.ts';
 import { refuse } from './importError.ts';
 import { isZoneName } from './zones.ts';

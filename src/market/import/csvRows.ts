@@ -1,6 +1,6 @@
 // The rows of text without quotes, read from its bytes: numbers and ISO 8601 times without a text for each cell. A line
 // that is not like the first row is split as text.
-import { DAY_MS } from '../engine/bars/bars.ts';
+import { DAY_MS } from '../../engine/bars/bars.ts';
 import type { CellsBuilder, IsoShape } from './table.ts';
 
 const [LF, CR, SPACE, PLUS, MINUS, POINT, ZERO, NINE, COLON] = [10, 13, 32, 43, 45, 46, 48, 57, 58];

@@ -1,18 +1,18 @@
 // Importing a series: as a new one, as a replacement for a stored one, or appended to it.
-import { CONTRADICTION_ADVICE, describeContradictions } from '../engine/bars/contradictionCause.ts';
-import { contradictionsOf, type Contradictions } from '../engine/bars/contradictions.ts';
-import { coversBars } from '../engine/bars/coverage.ts';
-import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
-import type { Bars } from '../engine/bars/bars.ts';
-import { openSnapshot } from '../engine/bars/arrow.ts';
-import { refuseExisting } from './catalog.ts';
-import type { CatalogEntry, StoredCatalog } from './catalog.ts';
+import { CONTRADICTION_ADVICE, describeContradictions } from '../../engine/bars/contradictionCause.ts';
+import { contradictionsOf, type Contradictions } from '../../engine/bars/contradictions.ts';
+import { coversBars } from '../../engine/bars/coverage.ts';
+import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import type { Bars } from '../../engine/bars/bars.ts';
+import { openSnapshot } from '../../engine/bars/arrow.ts';
+import { refuseExisting } from '../catalog.ts';
+import type { CatalogEntry, StoredCatalog } from '../catalog.ts';
 import { summarizeSeries } from './importReport.ts';
 import type { BarsTable, ImportReport } from './importReport.ts';
-import { makeInstrument, updateInstrument } from './instrument.ts';
-import type { InstrumentFields } from './instrument.ts';
+import { makeInstrument, updateInstrument } from '../instrument.ts';
+import type { InstrumentFields } from '../instrument.ts';
 import { mergeBars } from './mergeBars.ts';
-import { counted, rangeOf } from './formatting.ts';
+import { counted, rangeOf } from '../formatting.ts';
 
 export interface ImportRequest {
   readonly symbol: string;

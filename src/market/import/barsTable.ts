@@ -1,6 +1,6 @@
 // Bars from a table: the checks that every import must pass.
-import { DAY_MS } from '../engine/bars/bars.ts';
-import type { SnapshotColumns } from '../engine/bars/arrow.ts';
+import { DAY_MS } from '../../engine/bars/bars.ts';
+import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
 import { findColumns } from './header.ts';
 import type { ColumnRoles } from './header.ts';
 import { RefusalList, refuse } from './importError.ts';
