@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { createKey } from '../api/apiKeys/newKey.ts';
 import { Secrets } from '../api/http/auth/secrets.ts';
 import { apiKeyAnswer } from '../api/apiKeys/keyAnswer.ts';
-import { API_KEY_ROLES, API_KEY_SCOPES, listApiKeys, revokeApiKey } from '../db/apiKeys.ts';
+import { API_KEY_ROLES, API_KEY_SCOPES, DEFAULT_API_KEY_SCOPES, listApiKeys, revokeApiKey } from '../db/apiKeys.ts';
 import type { ApiKeyRole, ApiKeyScope } from '../db/apiKeys.ts';
 import { findActingMember, MANAGING_ROLES } from '../db/members.ts';
 import { findWorkspace } from '../db/workspaces.ts';
@@ -14,6 +14,10 @@ import type { CommandDatabase } from './database.ts';
 import { databaseCommandName } from './invocation.ts';
 import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';
 import { noWorkspace } from './workspace.ts';
+
+/** The scopes that a key has only when they are named. */
+const NAMED_SCOPES = API_KEY_SCOPES.filter((scope) => !DEFAULT_API_KEY_SCOPES.some((each) => each === scope));
+const DEFAULT_TEXT = `all but ${NAMED_SCOPES.join(', ')}`;
 
 export function register(program: Command): void {
   const keys = program.command('keys').description('create, list and revoke API keys');
@@ -26,7 +30,7 @@ export function register(program: Command): void {
       .option('--description <text>', 'up to 500 characters', shortText(500))
       .option('--email <email>', 'the owner or admin on whose behalf the key acts; default: the oldest owner', email)
       .option('--role <role>', `one of ${API_KEY_ROLES.join(', ')}`, oneOf(API_KEY_ROLES), 'member')
-      .option('--scopes <list>', `with commas, some of ${API_KEY_SCOPES.join(', ')}; default: all`, scopes)
+      .option('--scopes <list>', `with commas, some of ${API_KEY_SCOPES.join(', ')}; default: ${DEFAULT_TEXT}`, scopes)
       .option('--expires-at <time>', 'ISO 8601, in the future; default: never', futureTime),
   ).action(create);
   withJson(
@@ -75,7 +79,7 @@ async function create(options: CreateOptions): Promise<void> {
     name: options.name,
     description: options.description ?? null,
     role: options.role,
-    scopes: options.scopes ?? API_KEY_SCOPES,
+    scopes: options.scopes ?? DEFAULT_API_KEY_SCOPES,
     expiresAt: options.expiresAt ?? null,
   });
   if (options.json) return printJson(created);

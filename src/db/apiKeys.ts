@@ -2,7 +2,8 @@
 import type { Tier } from '../tiers.ts';
 import type { Queryable } from './connect.ts';
 
-export const API_KEY_SCOPES = [
+/** The scopes of a key that was made without a list of them. */
+export const DEFAULT_API_KEY_SCOPES = [
   'workspace_read',
   'system_strategies_read',
   'strategies_read',
@@ -10,6 +11,8 @@ export const API_KEY_SCOPES = [
   'backtests_read',
   'backtests_write',
 ] as const;
+/** `webhooks_write` must be asked for: it sends what a workspace does to another address. */
+export const API_KEY_SCOPES = [...DEFAULT_API_KEY_SCOPES, 'webhooks_write'] as const;
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
 export const API_KEY_ROLES = ['member', 'viewer'] as const;
 export type ApiKeyRole = (typeof API_KEY_ROLES)[number];

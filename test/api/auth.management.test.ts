@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
+import { DEFAULT_API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
 import { upsertUser } from '../../src/db/members.ts';
 import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createAuthApp } from '../support/authApp.ts';
@@ -45,7 +45,7 @@ describe('POST /workspaces/{workspaceId}/api-keys', () => {
       name: 'first',
       description: null,
       role: 'member',
-      scopes: [...API_KEY_SCOPES],
+      scopes: [...DEFAULT_API_KEY_SCOPES],
       keyPrefix: expect.stringMatching(/^svc_live_[0-9A-Za-z]{12}$/),
       expiresAt: null,
       createdAt: expect.stringMatching(ISO),
@@ -67,7 +67,7 @@ describe('POST /workspaces/{workspaceId}/api-keys', () => {
   });
 
   it('gives a viewer without scopes all six, because its role refuses writes', async () => {
-    expect((await tenant.create({ name: 'v', role: 'viewer' })).json()).toMatchObject({ scopes: [...API_KEY_SCOPES] });
+    expect((await tenant.create({ name: 'v', role: 'viewer' })).json()).toMatchObject({ scopes: [...DEFAULT_API_KEY_SCOPES] });
   });
 
   it('counts a duplicate scope once', async () => {
@@ -143,7 +143,7 @@ describe('GET /workspaces/{workspaceId}/api-keys', () => {
       name: 'older',
       description: null,
       role: 'member',
-      scopes: [...API_KEY_SCOPES],
+      scopes: [...DEFAULT_API_KEY_SCOPES],
       keyPrefix: first.keyPrefix,
       tokenPreview: `${first.keyPrefix}…`,
       status: 'active',

@@ -1,6 +1,6 @@
 // The commands that make workspaces, members, tokens and keys, as issue and API have them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
+import { DEFAULT_API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
 import { callCommand } from '../support/command.ts';
 import type { CommandResult } from '../support/command.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -192,7 +192,7 @@ describe('keys', () => {
       name: 'first',
       description: null,
       role: 'member',
-      scopes: [...API_KEY_SCOPES],
+      scopes: [...DEFAULT_API_KEY_SCOPES],
       keyPrefix: expect.stringMatching(/^svc_live_\w{12}$/),
       expiresAt: null,
       createdAt: expect.stringMatching(ISO),

@@ -1,6 +1,13 @@
 // Management of API keys: list, create, revoke, for owners and admins of the workspace.
 import { z } from 'zod';
-import { API_KEY_ROLES, API_KEY_SCOPES, API_KEY_STATUSES, listApiKeys, revokeApiKey } from '../../db/apiKeys.ts';
+import {
+  API_KEY_ROLES,
+  API_KEY_SCOPES,
+  API_KEY_STATUSES,
+  DEFAULT_API_KEY_SCOPES,
+  listApiKeys,
+  revokeApiKey,
+} from '../../db/apiKeys.ts';
 import { MANAGING_ROLES } from '../../db/members.ts';
 import { requireMember } from '../http/auth/authentication.ts';
 import { apiKeyAnswer } from './keyAnswer.ts';
@@ -38,8 +45,8 @@ const NewApiKeyBody = z
       .array(Scope)
       .min(1)
       .max(100)
-      .default([...API_KEY_SCOPES])
-      .meta({ description: 'Default: all six.' }),
+      .default([...DEFAULT_API_KEY_SCOPES])
+      .meta({ description: `Default: ${DEFAULT_API_KEY_SCOPES.join(', ')}.` }),
     expiresAt: z.iso
       .datetime({ offset: true })
       .refine((value) => Date.parse(value) > Date.now(), 'must be in the future')

@@ -104,7 +104,7 @@ async function isSecretRight(
   return isRight;
 }
 
-/** There are 63 combinations of six scopes (orders aside): one set each serves every request. */
+/** There are few combinations of scopes in use (orders aside): one set each serves every request. */
 const scopeSets = new Map<string, ReadonlySet<ApiKeyScope>>();
 const MAX_SCOPE_SETS = 2_000;
 
