@@ -284,7 +284,7 @@ describe('the authoring pack', () => {
     expect(pack.indicators.split(' ')).toEqual(idsOf(all.indicators));
     expect(pack.patterns.split(' ')).toEqual(idsOf(all.patterns));
     expect(pack.timeframes).toEqual(all.enums.timeframes);
-    expect(pack.stateFields).toEqual(all.enums.stateFields);
+    expect(pack.stateFields.split(' ')).toEqual(all.enums.stateFields);
   });
 
   it('holds examples that are valid, and a config that runs', async () => {

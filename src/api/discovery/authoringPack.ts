@@ -31,12 +31,14 @@ const Pack = z
     }),
     notation: z.string(),
     kinds: z.record(z.string(), z.string()).meta({ description: 'Kind → members, result and meaning.' }),
-    members: z.record(z.string(), z.string()).meta({ description: 'Path below `strategy` → what the member means.' }),
+    members: z
+      .record(z.string(), z.string())
+      .meta({ description: 'Section below `strategy` → what it means, then `member: meaning` of each member.' }),
     settings: z.record(z.string(), z.string()),
     config: z.record(z.string(), z.string()),
     operators: Json,
     timeframes: z.array(z.string()),
-    stateFields: z.array(z.string()),
+    stateFields: z.string(),
     limits: Json.meta({ description: 'Of the tier of the workspace, as far as authors need them.' }),
     indicators: z.string().meta({ description: 'Names; `/capabilities/indicators/{id}` has arguments and outputs.' }),
     patterns: z.string().meta({ description: 'Names for kind `pattern`, with `side` bullish, bearish or any.' }),
@@ -151,17 +153,16 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       config: BACKTEST_EXAMPLES[0].config,
     },
     notation:
-      'Members in () are optional. number and condition stand for a node: a ref in a graph, the node itself in an ' +
-      'AST. Any object may also have id, label and description. What is not told of `short` and order<stop> is as ' +
-      'for `long` and order<limit>.',
+      'Members in () are optional; instrument is {symbol}. number and condition stand for a node: a ref in a graph, ' +
+      'the node itself in an AST. Any object may also have id, label and description. A meaning that is absent for ' +
+      '`short`, order<stop> or an ATR is that of `long`, order<limit> or stopLoss<atr>.',
     kinds: Object.fromEntries(language.strategyAst.nodes.map((node) => [node.kind, kindLine(node)])),
-    members: Object.fromEntries(MEMBERS),
+    members: sectionTexts(),
     settings: {
       maxConcurrentPositions: '1 to 100, default 1. Wins over strategy.defaults.',
       warmupPeriod: 'Bars before the first signal, counted from the first bar of the data. Absent: inferred.',
     },
     config: {
-      timeframe: TIMEFRAMES.join(' '),
       'signalInstrument.symbol': 'A symbol of /market-data.',
       'instruments[].symbol': 'In place of signalInstrument: a portfolio, traded from one account.',
       'portfolio.slots': 'Positions plus pending orders of the account. Default: no bound; `entry.rank` decides.',
@@ -185,7 +186,7 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       rolling: operators.rolling,
     },
     timeframes: [...TIMEFRAMES],
-    stateFields: [...enums.stateFields],
+    stateFields: enums.stateFields.join(' '),
     limits: { tier, ...limitsOfAuthors(TIER_LIMITS[tier]) },
     indicators: language.indicators.map(({ id }) => id).join(' '),
     patterns: language.patterns.map(({ id }) => id).join(' '),
@@ -200,15 +201,51 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
   };
 }
 
-/** Whether a member of the short leg of an allocation, or of a stop order, means the same as its twin. */
-const isToldOfTwin = (path: string, text: string): boolean =>
-  STRATEGY_MEMBERS[path.replace('allocation.short.', 'allocation.long.').replace('<stop>', '<limit>')] === text &&
-  /allocation\.short\.|<stop>/.test(path);
+/** Members that have a twin, described before them: of the short leg, of a stop order, of an ATR. */
+const TWINS: readonly (readonly [of: RegExp, twin: string])[] = [
+  [/allocation\.short\./, 'allocation.long.'],
+  [/<stop>/, '<limit>'],
+  [/(?:takeProfits\[\]|trailingStop)\.\w+Atr\.period$/, 'stopLoss<atr>.period'],
+];
 
-/** Each path without the name that all of them begin with; what two members have in common is told once. */
-const MEMBERS = Object.entries(STRATEGY_MEMBERS)
-  .filter(([path, text]) => !isToldOfTwin(path, text))
-  .map(([path, text]) => [path.replace(/^strategy\./, ''), text] as const);
+/** Whether a member means the same as its twin. */
+const isAsTwin = (path: string, text: string): boolean =>
+  TWINS.some(([of, twin]) => of.test(path) && STRATEGY_MEMBERS[path.replace(of, twin)] === text);
+
+/** Sections whose members share one text, so that no path is repeated. A member is in the longest that fits it. */
+const SECTIONS = [
+  'defaults',
+  'params[]',
+  'entry',
+  'entry.action.sizing',
+  'entry.action.order',
+  'exits[]',
+  'exits[].action',
+  'allocation',
+  'allocation.long',
+  'allocation.short',
+  'allocation.weights',
+  'risk',
+  'risk.stopLoss',
+  'risk.takeProfits[]',
+  'risk.trailingStop',
+  'risk.breakeven',
+].toSorted((a, b) => b.length - a.length);
+
+/** What each section means, then `member: meaning` of each member; the meaning of twins is there once. */
+function sectionTexts(): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [path, text] of Object.entries(STRATEGY_MEMBERS)) {
+    if (isAsTwin(path, text)) continue;
+    const short = path.replace(/^strategy\./, '');
+    const section = SECTIONS.find((name) => short.startsWith(name) && /^(?:$|[.<])/.test(short.slice(name.length)));
+    if (section === undefined) throw new Error(`No section of the authoring pack has ${path}.`);
+    const member = short.slice(section.length).replace(/^\./, '');
+    const line = member === '' ? text : `${member}: ${text}`;
+    texts[section] = texts[section] === undefined ? line : `${texts[section]} ${line}`;
+  }
+  return texts;
+}
 
 /** The limits that a strategy or a config can exceed; capabilities list all. */
 const AUTHOR_LIMITS = [
@@ -235,7 +272,7 @@ function kindLine({ kind: name, inputs, fields, output, description }: Kind): st
       return required ? `${member}=${type}` : `(${member}=${type})`;
     }),
     ...fields.map((field) => {
-      const text = `${field.name}=${typeText(field, name)}`;
+      const text = NAMED_AS_TYPE.has(field.name) ? field.name : `${field.name}=${typeText(field, name)}`;
       return field.required ? text : `(${text})`;
     }),
   ];
@@ -243,12 +280,14 @@ function kindLine({ kind: name, inputs, fields, output, description }: Kind): st
   return `${members.join(' ')} → ${result}. ${description}`;
 }
 
+/** Members whose type is in their name. */
+const NAMED_AS_TYPE: ReadonlySet<string> = new Set(['timeframe', 'instrument']);
+
 /** Longer lists appear only once in the pack, under `operators` and `stateFields`. */
 const LONGEST_ENUM = 10;
 
-function typeText({ name, type, enum: values, orOneOf }: Kind['fields'][number], kind: string): string {
-  if (name === 'timeframe') return 'timeframe';
-  if (values === undefined) return name === 'instrument' ? '{symbol}' : [...(orOneOf ?? []), type].join('|');
+function typeText({ type, enum: values, orOneOf }: Kind['fields'][number], kind: string): string {
+  if (values === undefined) return [...(orOneOf ?? []), type].join('|');
   if (values.length <= LONGEST_ENUM) return values.join('|');
   return kind === 'state' ? 'one of stateFields' : `one of operators.${kind}`;
 }

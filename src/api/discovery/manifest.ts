@@ -54,7 +54,7 @@ const step = (number: number, tool: string, call: string, scope: string | null, 
 const WORKFLOW: Step[] = [
   step(1, 'get_manifest', 'GET ', null, 'Read this.'),
   step(2, 'get_workspace_context', 'GET /workspace', 'workspace_read', 'Who you are: workspace, role, scopes, tier, usage.'),
-  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack instead: examples, a line per node kind, every name, your limits. One indicator or kind: /capabilities/indicators/{id}, /capabilities/kinds/{kind}. Parts: ?sections=enums,limits.'),
+  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack instead: examples, a line per node kind, every name, your limits. It says where the rest is.'),
   step(4, 'validate_strategy', 'POST /strategies/validate', 'strategies_write', 'Repair and repeat until `valid` is true; errors before warnings. Issues carry `patch` where the repair is certain.'),
   step(5, 'create_strategy', 'POST /strategies', 'strategies_write', 'Makes draft version 1.'),
   step(6, 'finalize_strategy_version', 'POST /strategies/{id}/versions/finalize', 'strategies_write', 'Makes a ready version; `{"version": 1}` promotes the stored draft. Its `id` is the strategyVersionId of a backtest.'),
