@@ -2,10 +2,12 @@
 import { hash } from 'node:crypto';
 import type { Bars, Market, Universe } from './bars.ts';
 import { timeAxisOf } from './timeAxis.ts';
+import { isAnyDay, isWeekday, type IsTradingDay } from './tradingDays.ts';
 
 export interface RunCalendar {
   /** Every day of the week is a trading day; false: Monday to Friday. */
   readonly tradesAllDay: boolean;
+  readonly isTradingDay: IsTradingDay;
   /** Open times of the bars on which a scheduled day takes place; null: of the bars that a column belongs to. */
   readonly followed: Float64Array | null;
   /** Open times of the bars that `everyBars` counts; null: of the bars that a column belongs to. */
@@ -17,6 +19,7 @@ export interface RunCalendar {
 /** The calendar of a run of one instrument, which follows its own bars. */
 export const calendarOf = ({ instrument: { tradesAllDay } }: Pick<Market, 'instrument'>): RunCalendar => ({
   tradesAllDay,
+  isTradingDay: tradingDaysOf(tradesAllDay),
   followed: null,
   axis: null,
   key: tradesAllDay ? 'all days' : 'five days',
@@ -25,6 +28,7 @@ export const calendarOf = ({ instrument: { tradesAllDay } }: Pick<Market, 'instr
 /** The calendar of the bars of another timeframe or instrument, which no other instrument shares. */
 export const ownBarsOf = (calendar: RunCalendar): RunCalendar => ({
   tradesAllDay: calendar.tradesAllDay,
+  isTradingDay: calendar.isTradingDay,
   followed: null,
   axis: null,
   key: calendar.key,
@@ -33,6 +37,7 @@ export const ownBarsOf = (calendar: RunCalendar): RunCalendar => ({
 /** Five days if any instrument has them, whose bars alone are followed then. Nothing is computed before it is read. */
 class UniverseCalendar implements RunCalendar {
   readonly tradesAllDay: boolean;
+  readonly isTradingDay: IsTradingDay;
   readonly #instruments: readonly Market[];
   readonly #followed: readonly Market[];
   #axis: Float64Array | undefined;
@@ -42,6 +47,7 @@ class UniverseCalendar implements RunCalendar {
   constructor(instruments: readonly Market[]) {
     const fiveDay = instruments.filter(({ instrument }) => !instrument.tradesAllDay);
     this.tradesAllDay = fiveDay.length === 0;
+    this.isTradingDay = tradingDaysOf(this.tradesAllDay);
     this.#instruments = instruments;
     this.#followed = this.tradesAllDay ? instruments : fiveDay;
   }
@@ -62,6 +68,7 @@ class UniverseCalendar implements RunCalendar {
 /** The calendar of a universe: a bar of bitcoin on a stock holiday meets no schedule. */
 export const calendarOfUniverse = ({ instruments }: Universe): RunCalendar => new UniverseCalendar(instruments);
 
+const tradingDaysOf = (tradesAllDay: boolean): IsTradingDay => (tradesAllDay ? isAnyDay : isWeekday);
 const timesOf = (markets: readonly Market[]): Float64Array => timeAxisOf(markets.map(({ base }) => base)).time;
 const memberText = ({ base, instrument }: Market): string => `${barsText(base)}#${instrument.tradesAllDay}`;
 const barsText = ({ symbol, timeframe, sha256, length }: Bars): string => `${symbol}:${timeframe}#${sha256}#${length}`;

@@ -92,6 +92,13 @@ export const STATE_FIELDS = [
   'last_entry_price',
   'last_exit_price',
 ] as const;
+/** Fields of a bar by the calendar of its market. */
+export const CALENDAR_FIELDS = [
+  'session_bar',
+  'bars_to_session_end',
+  'trading_day_of_month',
+  'trading_days_to_month_end',
+] as const;
 export const TIME_FIELDS = [
   'minute',
   'hour',
@@ -101,6 +108,7 @@ export const TIME_FIELDS = [
   'year',
   'minute_of_day',
   'week_of_year',
+  ...CALENDAR_FIELDS,
 ] as const;
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export const SESSIONS = ['tokyo', 'london', 'new_york', 'us_equities'] as const;

@@ -1,7 +1,7 @@
 // Evaluation: the steps of a plan over the columns of a market, each computed once, on demand.
 import type { Bars, Market } from '../bars/bars.ts';
 import { calendarOf, ownBarsOf, type RunCalendar } from '../bars/runCalendar.ts';
-import { conditionKindIfAny } from '../definitions/expressions/expressionRegistry.ts';
+import { conditionKindIfAny, ownValueOperation } from '../definitions/expressions/expressionRegistry.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { gather } from '../kernels/gather.ts';
 import { frameText, sameFrame } from '../plan/builder.ts';
@@ -180,4 +180,7 @@ export class EvaluatedPlan implements StepInputs {
   }
 }
 
-const readsCalendar = ({ op }: Step): boolean => conditionKindIfAny({ kind: op })?.operation?.readsCalendar === true;
+const readsCalendar = (step: Step): boolean =>
+  step.type === 'value'
+    ? ownValueOperation(step.op)?.readsCalendar?.(step) === true
+    : conditionKindIfAny({ kind: step.op })?.operation?.readsCalendar === true;

@@ -1,5 +1,5 @@
 // What the steps of a plan are computed from: the columns of other steps, bars, and the store that keeps columns.
-import type { Bars } from '../bars/bars.ts';
+import type { Bars, Market } from '../bars/bars.ts';
 import type { RunCalendar } from '../bars/runCalendar.ts';
 import type { OperandColumns } from '../definitions/expressions/planSteps.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
@@ -9,6 +9,7 @@ import type { ComparedSides } from './leafConditions.ts';
 
 export interface StepInputs {
   readonly plan: Plan;
+  readonly market: Pick<Market, 'instrument'>;
   readonly store: ColumnStore;
   value(slot: Slot): ValueColumn;
   condition(slot: Slot): ConditionColumn;
@@ -49,6 +50,8 @@ export function operandsOf(step: Step, inputs: StepInputs): OperandColumns {
     truths: (operand) => inputs.condition(step.inputs[operand]),
     count: step.inputs.length,
     times: bars.time,
+    timeframe: bars.timeframe,
+    instrument: inputs.market.instrument,
     calendar: inputs.calendarOf(step),
     rows: bars.length,
   };

@@ -277,6 +277,8 @@ describe('a cross section in a strategy', () => {
       truths: () => ({ isTrue: new Uint32Array(rows), isUnknown: new Uint32Array(rows) }),
       count: 1,
       times: numbers,
+      timeframe: '1d',
+      instrument: { tradesAllDay: true },
       calendar: calendarOf(marketOf('A', new Map())),
       rows,
     };

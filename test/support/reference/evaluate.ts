@@ -1,9 +1,10 @@
 // Expressions evaluated as columns: a value or a truth for every bar of a frame, straight from the grammar's sentences.
 import type { Bars, Market } from '../../../src/engine/bars/bars.ts';
+import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
 import { findIndicator } from '../../../src/engine/indicators/registry.ts';
 import { findPattern } from '../../../src/engine/patterns/patternRegistry.ts';
 import type { RunnableCondition, RunnableNodes, RunnableValue } from '../../../src/engine/language/grammar/ast.ts';
-import { dayNumber, isoWeek, localTime } from './localTime.ts';
+import { dayNumber, localTime, timeOf } from './localTime.ts';
 import {
   and,
   compare,
@@ -21,6 +22,7 @@ import { visibleRows } from './frames.ts';
 import { indicatorOf } from './indicators.ts';
 import { mathOf, rollingOf, windowLength } from './rolling.ts';
 import { scheduledBars } from './schedule.ts';
+import { calendarFieldOf, isCalendarField } from './tradingCalendar.ts';
 
 export type ValueNode = RunnableValue;
 export type ConditionNode = RunnableCondition;
@@ -194,7 +196,9 @@ export class Evaluator {
       case 'cross_section':
         return rows.map(() => NaN);
       case 'time':
-        return rows.map((row) => timeOf(node.field, frame.time[row], this.timezone));
+        return isCalendarField(node.field)
+          ? calendarFieldOf(node.field, [...frame.time], TIMEFRAME_MS[frame.timeframe], this.market.instrument)
+          : rows.map((row) => timeOf(node.field, frame.time[row], this.timezone));
       case 'pivot':
         return pivots(node, frame);
       default:
@@ -403,21 +407,6 @@ function pivots({ pivotKind, left, right, occurrence }: Of<'pivot'>, frame: Bars
     }
     return confirmed.at(-1 - occurrence) ?? NaN;
   });
-}
-
-function timeOf(field: string, time: number, timezone: string): number {
-  const local = localTime(time, timezone);
-  const { year, month, day, hour, minute, weekday } = local;
-  return {
-    minute,
-    hour,
-    month,
-    year,
-    day_of_week: weekday + 1,
-    day_of_month: day,
-    minute_of_day: hour * 60 + minute,
-    week_of_year: isoWeek(local),
-  }[field]!;
 }
 
 function isInWindow(time: number, timezone: string, from: number, to: number): boolean {

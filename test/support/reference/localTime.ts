@@ -31,3 +31,19 @@ export function isoWeek(local: LocalTime): number {
   const newYear = Date.UTC(thursday.getUTCFullYear(), 0, 1);
   return 1 + Math.floor((thursday.getTime() - newYear) / (7 * 86_400_000));
 }
+
+/** A field of the wall clock. */
+export function timeOf(field: string, time: number, timezone: string): number {
+  const local = localTime(time, timezone);
+  const { year, month, day, hour, minute, weekday } = local;
+  return {
+    minute,
+    hour,
+    month,
+    year,
+    day_of_week: weekday + 1,
+    day_of_month: day,
+    minute_of_day: hour * 60 + minute,
+    week_of_year: isoWeek(local),
+  }[field]!;
+}

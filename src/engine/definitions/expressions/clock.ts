@@ -1,15 +1,16 @@
 // Clock values and conditions, computed from the open time of bars (semantics §1.9).
 import { DAY_MS, MINUTE_MS } from '../../bars/bars.ts';
-import type { TIME_FIELDS, WEEKDAYS } from '../words.ts';
+import type { CALENDAR_FIELDS, TIME_FIELDS, WEEKDAYS } from '../words.ts';
 
-type TimeField = (typeof TIME_FIELDS)[number];
+/** A field that the clock alone decides. */
+export type ClockField = Exclude<(typeof TIME_FIELDS)[number], (typeof CALENDAR_FIELDS)[number]>;
 
 /** Monday is 0; 1970-01-01 was a Thursday. */
 const weekday = (local: number): number => (((Math.floor(local / DAY_MS) + 3) % 7) + 7) % 7;
 const minuteOfDay = (local: number): number => Math.floor((((local % DAY_MS) + DAY_MS) % DAY_MS) / MINUTE_MS);
 
 /** A field of a wall-clock time. day_of_week is 1 (Monday) to 7 (Sunday), and week_of_year is the ISO week. */
-export function timeField(local: number, field: TimeField): number {
+export function timeField(local: number, field: ClockField): number {
   switch (field) {
     case 'minute':
       return minuteOfDay(local) % 60;

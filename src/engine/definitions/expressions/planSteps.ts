@@ -1,5 +1,5 @@
 // Steps of a plan as the definitions of kinds write them: operations that several kinds share, and the compiler's part.
-import type { StoredTimeframe } from '../../bars/bars.ts';
+import type { Instrument, StoredTimeframe } from '../../bars/bars.ts';
 import type { RunCalendar } from '../../bars/runCalendar.ts';
 import type { Args, IndicatorDefinition } from '../../indicators/definition.ts';
 import type { MathOp } from '../../kernels/arithmetic.ts';
@@ -124,6 +124,9 @@ export interface OperandColumns {
   readonly count: number;
   /** The open times of the bars. */
   readonly times: Float64Array;
+  readonly timeframe: StoredTimeframe;
+  /** The instrument whose sessions the bars have. */
+  readonly instrument: Pick<Instrument, 'tradesAllDay'>;
   readonly calendar: RunCalendar;
   readonly rows: number;
 }
@@ -139,6 +142,8 @@ export interface ComparedInstrument {
 export interface OwnValueOperation<O extends Operation> {
   /** The name of the kind. */
   readonly op: O['op'];
+  /** Whether the column depends on the calendar of the run; absent: it never does. */
+  readsCalendar?(operation: O): boolean;
   /** Writes all rows of `out`. */
   column(operation: O, operands: OperandColumns, out: Float64Array): void;
   /**

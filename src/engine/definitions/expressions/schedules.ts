@@ -1,6 +1,7 @@
 // Schedules: the instants of a calendar at which one is due, and the bars on which it takes place (semantics §1.14).
 import { DAY_MS, MINUTE_MS } from '../../bars/bars.ts';
 import type { RunCalendar } from '../../bars/runCalendar.ts';
+import { weekdayOf, type IsTradingDay } from '../../bars/tradingDays.ts';
 import { wordCount } from '../../kernels/bits.ts';
 import { lowerBound } from '../../kernels/search.ts';
 import { newKeptWords } from '../../kernels/sharedBuffer.ts';
@@ -17,9 +18,6 @@ export interface DaySchedule {
   readonly at?: string;
 }
 
-// Days are numbered from 1970-01-01, a Thursday.
-const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7;
-const isTradingDay = (day: number, tradesAllDay: boolean): boolean => tradesAllDay || weekdayOf(day) < 5;
 const MONTHS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
 
 /** The first day of the period that a day is in. Weeks begin on Monday. */
@@ -40,11 +38,11 @@ function nextPeriod(every: SchedulePeriod, firstDay: number): number {
 }
 
 /** The scheduled day of the period [from, to); undefined: it has too few trading days. */
-function dayIn(from: number, to: number, place: number, tradesAllDay: boolean): number | undefined {
+function dayIn(from: number, to: number, place: number, isTradingDay: IsTradingDay): number | undefined {
   const step = Math.sign(place);
   let left = Math.abs(place);
   for (let day = place > 0 ? from : to - 1; day >= from && day < to; day += step) {
-    if (isTradingDay(day, tradesAllDay) && --left === 0) return day;
+    if (isTradingDay(day) && --left === 0) return day;
   }
   return undefined;
 }
@@ -68,24 +66,24 @@ const known = new WeakMap<RunCalendar, Map<string, readonly number[]>>();
 
 /** The open times of the bars on which a schedule takes place. */
 function placesOf(schedule: DaySchedule, times: Float64Array, calendar: RunCalendar): readonly number[] {
-  const { followed, tradesAllDay } = calendar;
-  if (followed === null) return findPlaces(schedule, times, tradesAllDay);
+  const { followed, isTradingDay } = calendar;
+  if (followed === null) return findPlaces(schedule, times, isTradingDay);
   let schedules = known.get(calendar);
   if (schedules === undefined) known.set(calendar, (schedules = new Map()));
   const key = `${schedule.every} ${schedule.on} ${schedule.at}`;
   let places = schedules.get(key);
-  if (places === undefined) schedules.set(key, (places = findPlaces(schedule, followed, tradesAllDay)));
+  if (places === undefined) schedules.set(key, (places = findPlaces(schedule, followed, isTradingDay)));
   return places;
 }
 
-function findPlaces({ every, on, at }: DaySchedule, followed: Float64Array, tradesAllDay: boolean): number[] {
+function findPlaces({ every, on, at }: DaySchedule, followed: Float64Array, isTradingDay: IsTradingDay): number[] {
   const places: number[] = [];
   if (followed.length === 0) return places;
   const firstDay = Math.floor(followed[0] / DAY_MS);
   const clock = at === undefined ? 0 : timeOfDay(at);
   for (let from = firstDayOf(every, firstDay), to; ; from = to) {
     to = nextPeriod(every, from);
-    const day = dayIn(from, to, on, tradesAllDay);
+    const day = dayIn(from, to, on, isTradingDay);
     const bar = lowerBound(followed, (day ?? from) * DAY_MS + (day === undefined ? 0 : clock));
     if (bar === followed.length) return places;
     if (day !== undefined && day >= firstDay) places.push(followed[bar]);

@@ -40,6 +40,12 @@ const DATES = 'Use {"kind": "time_window", "dates": {"from": "2020-01-01", "to":
 const SCHEDULE =
   'Use {"kind": "schedule", "every": "month", "on": "last"}: the first, last or k-th weekday of every week, month, ' +
   'quarter or year, and on a holiday the next bar, or {"kind": "schedule", "everyBars": 21}.';
+const SESSION_BAR =
+  'Compare {"kind": "time", "field": "session_bar"}, which is 1 on the first bar of a session, or ' +
+  '"bars_to_session_end", which is 0 on its last.';
+const CALENDAR_FIELD =
+  'Use {"kind": "time", "field": …}: session_bar (from 1), bars_to_session_end (0 on the last bar), ' +
+  'trading_day_of_month (from 1) or trading_days_to_month_end (0 on the last day).';
 const TOP_OF_MARKET =
   'In a portfolio, write entry.rank: of more signals than free slots, the largest get in. Or rotate: ' +
   'strategy.allocation holds the largest of `by`.';
@@ -78,12 +84,20 @@ const CONDITIONS: HintTable = {
     'startofmonth ismonthend ismonthstart newmonth newweek turnofmonth turnofthemonth firstdayofmonth ' +
     'lastdayofmonth firstdayofthemonth lastdayofthemonth firsttradingday lasttradingday firsttradingdayofmonth ' +
     'lasttradingdayofmonth firsttradingdayofthemonth lasttradingdayofthemonth everynbars everybars',
+  [SESSION_BAR]:
+    'isfirstbar isfirstbarregular islastbar islastbarregular sessionisfirstbar sessionislastbar firstbarofsession ' +
+    'lastbarofsession newsession sessionstart sessionend firstbarofday lastbarofday beforeclose beforemarketclose ' +
+    'afteropen aftermarketopen minutestoclose',
   [TOP_OF_MARKET]: 'rank topn top rotation',
   [BREAKOUT]: 'breakout channelbreakout newhigh',
   [ALWAYS_TRUE]: 'true always alwaystrue buyandhold everybar',
   [`${FORMULA} the condition as nodes, such as {"kind": "compare", "op": "gt", "left": …, "right": …}.`]: FORMULAS,
 };
 const VALUES: HintTable = {
+  [CALENDAR_FIELD]:
+    'sessionbar barinsession barofsession sessionbarindex barofday barindexofday barstosessionend barstoclose ' +
+    'barsuntilclose minutestoclose tradingdayofmonth businessdayofmonth tradingday tradingdaystomonthend ' +
+    'tradingdaysleft daystomonthend daysleftinmonth',
   [AMONG_INSTRUMENTS]: 'csrank crosssectionalrank universerank breadth',
   [CHANGE]: 'change diff delta difference',
   [PERCENT_CHANGE]: 'pctchange returns return pctreturn',

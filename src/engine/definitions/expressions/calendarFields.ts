@@ -1,0 +1,59 @@
+// Calendar fields of `time`: the place of a bar in its session, and of its trading day in the month (semantics §1.15).
+import { DAY_MS, TIMEFRAME_MS } from '../../bars/bars.ts';
+import { countBarsToSessionEnd, countSessionBars } from '../../bars/inferredSessions.ts';
+import { placeInMonth, tradingDayFrom } from '../../bars/tradingDays.ts';
+import type { CALENDAR_FIELDS } from '../words.ts';
+import { range, type Range } from './intervals.ts';
+import type { OperandColumns } from './planSteps.ts';
+
+export type CalendarField = (typeof CALENDAR_FIELDS)[number];
+
+interface CalendarFieldDefinition {
+  /** The minutes of a day bound sessions, its days a month. */
+  readonly range: Range;
+  column(bars: OperandColumns, out: Float64Array): void;
+}
+
+export const CALENDAR_FIELD_DEFINITIONS: Readonly<Record<CalendarField, CalendarFieldDefinition>> = {
+  session_bar: {
+    range: range(1, 1_440),
+    column: ({ times, timeframe, instrument }, out) => {
+      if (isWholeSession(timeframe)) out.fill(1);
+      else countSessionBars(times, TIMEFRAME_MS[timeframe], instrument.tradesAllDay, out);
+    },
+  },
+  bars_to_session_end: {
+    range: range(0, 1_439),
+    column: ({ times, timeframe, instrument }, out) => {
+      if (isWholeSession(timeframe)) out.fill(0);
+      else countBarsToSessionEnd(times, TIMEFRAME_MS[timeframe], instrument.tradesAllDay, out);
+    },
+  },
+  trading_day_of_month: {
+    range: range(1, 31),
+    column: (bars, out) => countTradingDays(bars, 'fromStart', out),
+  },
+  trading_days_to_month_end: {
+    range: range(0, 30),
+    column: (bars, out) => countTradingDays(bars, 'toEnd', out),
+  },
+};
+
+/** A bar of a day or more holds whole sessions. */
+const isWholeSession = (timeframe: OperandColumns['timeframe']): boolean => TIMEFRAME_MS[timeframe] >= DAY_MS;
+
+/** The place of each bar's trading day in its month: the UTC day on which it opens, or the next trading day. */
+function countTradingDays(
+  { times, calendar: { isTradingDay } }: OperandColumns,
+  count: 'fromStart' | 'toEnd',
+  out: Float64Array,
+): void {
+  let day = NaN;
+  let value = NaN;
+  for (let row = 0; row < times.length; row++) {
+    const opened = Math.floor(times[row] / DAY_MS);
+    if (opened !== day) value = placeInMonth(tradingDayFrom(opened, isTradingDay), isTradingDay)[count];
+    day = opened;
+    out[row] = value;
+  }
+}
