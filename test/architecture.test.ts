@@ -126,7 +126,8 @@ describe('the order inside the engine', () => {
     'kernels', 'bars', 'indicators', 'patterns', 'definitions', 'config.ts', 'language', 'configForm.ts',
     'configChecks.ts', 'task.ts', 'version.ts', 'plan', 'estimateBacktest.ts', 'evaluate', 'simulate', 'report',
     'fast', 'evaluationRows.ts', 'boundInput.ts', 'failedRun.ts', 'portfolioBacktest.ts', 'backtest.ts',
-    'comparedRun.ts', 'sweep', 'robustness', 'explainStrategy.ts', 'artifacts.ts', 'pool', 'index.ts',
+    'comparedRun.ts', 'sweep', 'robustness', 'explainStrategy.ts',
+  'computeColumns.ts', 'artifacts.ts', 'pool', 'index.ts',
   ]; // prettier-ignore
   const stageOf = (file: string): string => file.split('/')[2];
   const ENGINE = IMPORTS.filter(({ file, target }) => [file, target].every((path) => path.startsWith('src/engine/')));

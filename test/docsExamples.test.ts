@@ -50,6 +50,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/language.md json': 'test/language.test.ts',
   'docs/mcp.md json': 'test/api/mcp.test.ts',
   'docs/operations.md sh': 'test/operations.test.ts',
+  'docs/market-data.md json': 'test/api/marketDataReads.test.ts',
   'docs/market-data.md sh': 'test/docsExamples.test.ts',
   'docs/robustness.md sh': 'test/docsExamples.test.ts',
   'docs/robustness.md json': 'test/docsExamples.test.ts',

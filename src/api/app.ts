@@ -33,7 +33,7 @@ import { docsRoutes } from './docs/docsRoutes.ts';
 import { healthRoutes, measureProcess } from './health/healthRoutes.ts';
 import { editorRoutes } from './strategies/editorRoutes.ts';
 import { manifestRoutes } from './discovery/manifest.ts';
-import { marketDataRoutes } from './discovery/marketData.ts';
+import { marketDataRoutes } from './marketData/marketDataRoutes.ts';
 import { servedMessage } from './mcp/apiCall.ts';
 import { mcpRoutes } from './mcp/mcpRoutes.ts';
 import { strategyRoutes } from './strategies/strategyRoutes.ts';

@@ -253,7 +253,7 @@ export const policyInForce = ({
 const SECONDS_LIMIT = 1e10;
 
 /** Days begin at midnight UTC; a number of at most 10 digits is in seconds. */
-function toMs(time: z.infer<typeof ConfigTime> | null | undefined): number | null {
+export function toMs(time: z.infer<typeof ConfigTime> | null | undefined): number | null {
   if (time === undefined || time === null) return null;
   if (typeof time === 'string') return Date.parse(time);
   return Math.abs(time) < SECONDS_LIMIT ? time * 1000 : time;

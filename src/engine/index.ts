@@ -13,7 +13,10 @@ export {
   type Universe,
 } from './bars/bars.ts';
 export { openSnapshot, type SharedBytes, type Snapshot, type SnapshotMeta } from './bars/arrow.ts';
-export { encodeColumns } from './bars/arrowTable.ts';
+export { encodeColumns, encodeTable } from './bars/arrowTable.ts';
+export { numberColumn, type Table } from './bars/table.ts';
+export { csvFile, jsonFile } from './bars/tableText.ts';
+export { rowsInRange } from './bars/rowRange.ts';
 export { createMarket, createUniverse, sourceTimeframe } from './bars/market.ts';
 export { type Outlier } from './bars/outliers.ts';
 export { periodsPerYear, periodsPerYearReason } from './bars/periodsPerYear.ts';
@@ -53,11 +56,13 @@ export { parsePointer, pointerTo, valueAtPointer } from './language/pointer.ts';
 export {
   AMBIGUITY_RESOLUTIONS,
   BacktestConfig,
+  ConfigTime,
   FALLBACK_CHOICES,
   isPortfolio,
   resolveConfig,
   Slippage,
   symbolsOf,
+  toMs,
   type ResolvedConfig,
 } from './config.ts';
 export { configIssues, quoteIssues } from './configChecks.ts';
@@ -82,6 +87,8 @@ export {
 export { estimateBacktest, estimateTask, type EstimatedRun } from './estimateBacktest.ts';
 export { estimateRun, type PlanEstimate } from './plan/estimate.ts';
 export { explainStrategy } from './explainStrategy.ts';
+export { computeColumns, estimateColumns, planColumns } from './computeColumns.ts';
+export { RunStopped } from './evaluate/evaluatePlan.ts';
 export { runBacktest } from './backtest.ts';
 export { encodeStoredTrades } from './artifacts.ts';
 export { ENGINE_VERSION } from './version.ts';

@@ -8,7 +8,8 @@ import { queryRefused } from './envelopeIssues.ts';
 /** The most rows of a page: 15 MB, at 300 bytes per row. */
 const MAX_PAGE_ROWS = 50_000;
 
-const wholeNumber = (min: number, max: number) => {
+/** An optional query parameter. */
+export const wholeNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error }).optional();
 };

@@ -41,6 +41,7 @@ export async function describeRoutes(app: App, address: PublicAddress): Promise<
       externalDocs: { url: linkTo(address, '/docs'), description: 'Guides' },
       tags: [
         { name: 'Discovery', description: 'What this is, who you are, what a strategy may say.' },
+        { name: 'Market data', description: 'Series, their bars, and values of the strategy language on them.' },
         { name: 'Templates', description: 'Strategies that are ready to copy.' },
         { name: 'Strategies', description: 'Validate, create, finalize.' },
         { name: 'Backtests', description: 'Queue, poll, read.' },

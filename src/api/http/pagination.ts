@@ -58,7 +58,7 @@ interface Page<Row> {
 }
 
 /** Where the page before ended: the sort value of its last row as text, and that row's id. */
-interface PagePosition {
+export interface PagePosition {
   readonly value: string;
   readonly id: string;
 }

@@ -1,4 +1,4 @@
-// Market data: the series that strategies can be run on.
+// Market data: the series that strategies can be run on, their bars, and columns of values on them.
 import { z } from 'zod';
 import { STORED_TIMEFRAMES } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
@@ -6,6 +6,8 @@ import { fixedListQuery, pageOf, paginateItems } from '../http/pagination.ts';
 import { API_KEY_SECURITY, KEY_PROBLEMS, problems, text } from '../http/routeSchemas.ts';
 import { describeUniverseEntry } from '../../market/universe/universe.ts';
 import type { App, Services } from '../services.ts';
+import { barsRoute } from './barsRoute.ts';
+import { columnsRoute } from './columnsRoute.ts';
 
 const Series = z
   .object({
@@ -20,13 +22,19 @@ const Series = z
   })
   .meta({ id: 'Series' });
 
-export async function marketDataRoutes(app: App, { catalog }: Services): Promise<void> {
+export async function marketDataRoutes(app: App, services: Services): Promise<void> {
+  listRoute(app, services);
+  barsRoute(app, services);
+  columnsRoute(app, services);
+}
+
+function listRoute(app: App, { catalog }: Services): void {
   app.get(
     '/public/v1/market-data',
     {
       onRequest: requireKey(),
       schema: {
-        tags: ['Discovery'],
+        tags: ['Market data'],
         operationId: 'list_market_data',
         summary: 'Stored series, by symbol and timeframe; coarser timeframes are resampled',
         security: API_KEY_SECURITY,
