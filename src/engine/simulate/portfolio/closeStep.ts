@@ -6,17 +6,17 @@ import { exitFill, fillDueExits, fillExit } from '../fills.ts';
 import { expireEntry, expirePending, removePending } from '../orderLog.ts';
 import { atClose, type Run } from '../run.ts';
 import { countSkippedSignals, expireDueOrders, readEntries, readExitSignals } from '../signals.ts';
-import { decideEntries, expireEntryOf, type Signal } from './entries.ts';
+import { decideEntries, expireEntryOf } from './entries.ts';
 import { oldestFirst, testLiquidation } from './liquidation.ts';
 import { cancelOrphans, closeLinks } from './links.ts';
-import { isLastRow, type Member } from './member.ts';
-import type { Portfolio } from './portfolio.ts';
+import { isLastRow, type Member, type Signal } from './member.ts';
+import type { MarketEntries, Portfolio } from './portfolio.ts';
 import { rebalance } from './rebalance.ts';
 import { expireHoldingOrders, fillAdditions, fillReductions } from './rebalanceFills.ts';
 import { fillMarketEntries } from './marketEntries.ts';
 
 export function playCloses(portfolio: Portfolio, instant: number): void {
-  const { present, readers, input, ledger, config } = portfolio;
+  const { present, input, ledger, config } = portfolio;
   const isAtClose = config.execution.orderTiming === 'bar_close';
   for (const member of present) member.mark = member.run.bars.close[member.row];
   closeEnded(portfolio);
@@ -25,25 +25,26 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
   closeLinks(portfolio.links, ledger, instant, !isAtClose);
 
   findReaders(portfolio, instant);
-  const signals: Signal[] = [];
-  for (const member of readers) {
-    const rule = readMember(portfolio, member);
-    if (rule >= 0) signals.push({ member, rule });
-  }
+  const signals = readMembers(portfolio);
   cancelOrphans(portfolio.links);
-  const marketEntries = signals.length === 0 ? [] : decideEntries(portfolio, signals);
+  const marketEntries = signals.length === 0 ? NO_ENTRIES : decideEntries(portfolio, signals);
   if (portfolio.rebalances !== null) {
     expireHoldingOrders(portfolio);
     rebalance(portfolio, instant);
   }
-  if (isAtClose) {
-    fillExitsAtClose(portfolio);
-    if (portfolio.rebalances !== null && !fillReductions(portfolio, instant, true))
-      fillAdditions(portfolio, instant, true);
-    for (const entries of marketEntries) fillMarketEntries(portfolio, entries, instant, true);
-    closeLinks(portfolio.links, ledger, instant, false);
-  } else for (const entries of marketEntries) portfolio.addDue(entries);
+  if (isAtClose) fillAtClose(portfolio, instant, marketEntries);
+  else for (const entries of marketEntries) portfolio.addDue(entries);
   if (instant === input.end - 1) closeAtEnd(portfolio);
+}
+
+const NO_ENTRIES: readonly MarketEntries[] = [];
+
+function fillAtClose(portfolio: Portfolio, instant: number, marketEntries: readonly MarketEntries[]): void {
+  fillExitsAtClose(portfolio);
+  if (portfolio.rebalances !== null && !fillReductions(portfolio, instant, true))
+    fillAdditions(portfolio, instant, true);
+  for (const entries of marketEntries) fillMarketEntries(portfolio, entries, instant, true);
+  closeLinks(portfolio.links, portfolio.ledger, instant, false);
 }
 
 /** Closes the positions of members whose data ends early, at their last close (semantics §8.2). */
@@ -93,7 +94,6 @@ function findReaders(portfolio: Portfolio, instant: number): void {
     if (member.isActive) continue;
     while (next < present.length && present[next].index < member.index) addPresent(readers, present[next++], instant);
     member.row = calendar.rows[at];
-    member.mark = member.run.bars.close[member.row];
     readers.push(member);
   }
   while (next < present.length) addPresent(readers, present[next++], instant);
@@ -106,6 +106,17 @@ function addPresent(readers: Member[], member: Member, instant: number): void {
   if (isLastRow(member) || isLeaving || isRead(run, row)) readers.push(member);
   else if (member.signalInstant === instant && run.positions.length >= run.input.maxConcurrentPositions)
     countSkippedSignals(run, row, row + 1);
+}
+
+/** Orders the exits of a close. Returns the entries that it signals, in the order of the list. */
+function readMembers(portfolio: Portfolio): readonly Signal[] {
+  const { readers, signals } = portfolio;
+  signals.length = 0;
+  for (const member of readers) {
+    const rule = readMember(portfolio, member);
+    if (rule >= 0) signals.push({ member, rule });
+  }
+  return signals;
 }
 
 /** Orders the exits of a close. Returns the entry rule that makes its one entry order; -1: none. */

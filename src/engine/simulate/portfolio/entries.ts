@@ -4,14 +4,8 @@ import { readPrice } from '../levels.ts';
 import type { EntryOrder } from '../orders.ts';
 import { countStaying, needsSlot, orderReversal, placeEntry, prepareEntry, reversesNow } from '../signals.ts';
 import { cancelOrphans, linkEntries } from './links.ts';
-import type { Link, Member } from './member.ts';
+import type { Link, Signal } from './member.ts';
 import type { Portfolio, MarketEntries } from './portfolio.ts';
-
-/** The entry rule that makes the one entry order of a member at this close. */
-export interface Signal {
-  readonly member: Member;
-  readonly rule: number;
-}
 
 /** An entry order that is not placed yet. */
 interface Leg extends Signal {
@@ -28,6 +22,8 @@ interface Unit {
   readonly slots: number;
   /** The largest rank of its orders; NaN: missing. */
   readonly rank: number;
+  /** What links its orders once they are placed: null for one order; undefined until then. */
+  link: Link | null | undefined;
 }
 
 /**
@@ -35,7 +31,7 @@ interface Unit {
  * @param signals in the order of the list
  * @returns the market orders among them
  */
-export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]): MarketEntries[] {
+export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]): readonly MarketEntries[] {
   const units = unitsOf(portfolio, signals);
   // In a full account all are lost, whatever their rank, unless one of them closes what holds a slot.
   if (takenSlots(portfolio) >= portfolio.ledger.slots && units.every(({ slots }) => slots > 0)) {
@@ -44,28 +40,32 @@ export function decideEntries(portfolio: Portfolio, signals: readonly Signal[]):
   }
   if (units.length > 1) units.sort(byRank);
   // Orders that need no slot come first: what they close is free for the others, and they count themselves.
-  const links = new Map<Unit, Link | null>();
-  for (const unit of units) if (unit.slots === 0) links.set(unit, placeUnit(portfolio, unit));
-  for (const unit of fitting(portfolio, units)) links.set(unit, placeUnit(portfolio, unit));
+  for (const unit of units) if (unit.slots === 0) placeUnit(portfolio, unit);
+  for (const unit of fitting(portfolio, units)) placeUnit(portfolio, unit);
+  return marketEntriesOf(units);
+}
+
+function placeUnit(portfolio: Portfolio, unit: Unit): void {
+  const { legs } = unit;
+  for (const leg of legs) place(portfolio, leg);
+  if (legs.length === 1) {
+    unit.link = null;
+    return;
+  }
+  const members = legs.map(({ member }) => member);
+  unit.link = linkEntries(portfolio.links, members);
+  // Orders that these have replaced were linked to others.
+  cancelOrphans(portfolio.links);
+}
+
+function marketEntriesOf(units: readonly Unit[]): MarketEntries[] {
   const marketEntries: MarketEntries[] = [];
-  for (const unit of units) {
-    const link = links.get(unit);
+  for (const { legs, link } of units) {
     if (link === undefined) continue;
-    const members = unit.legs.filter(({ member: { run } }) => run.dueEntry !== null).map(({ member }) => member);
+    const members = legs.filter(({ member: { run } }) => run.dueEntry !== null).map(({ member }) => member);
     if (members.length > 0) marketEntries.push({ members, link });
   }
   return marketEntries;
-}
-
-/** Returns what links its orders; null: there is one alone. */
-function placeUnit(portfolio: Portfolio, { legs }: Unit): Link | null {
-  for (const leg of legs) place(portfolio, leg);
-  if (legs.length === 1) return null;
-  const members = legs.map(({ member }) => member);
-  const link = linkEntries(portfolio.links, members);
-  // Orders that these have replaced were linked to others.
-  cancelOrphans(portfolio.links);
-  return link;
 }
 
 /** Makes an order that cannot fill any more, so that it counts as expired. */
@@ -96,21 +96,23 @@ function place(portfolio: Portfolio, { member, rule, order }: Leg): void {
 
 function unitsOf(portfolio: Portfolio, signals: readonly Signal[]): Unit[] {
   const units: Unit[] = [];
-  const groups = new Map<readonly number[], Leg[]>();
+  const linked: Leg[] = [];
   for (const signal of signals) {
-    const group = portfolio.groupOf[signal.member.index];
-    const leg = legOf(portfolio, signal, group !== undefined);
+    const isLinked = portfolio.groupOf[signal.member.index] !== undefined;
+    const leg = legOf(portfolio, signal, isLinked);
     if (leg === null) continue;
-    if (group === undefined) units.push(unitOf([leg]));
-    else if (groups.has(group)) groups.get(group)!.push(leg);
-    else groups.set(group, [leg]);
+    if (isLinked) linked.push(leg);
+    else units.push(unitOf([leg]));
   }
-  for (const [group, legs] of groups) {
-    if (legs.length === group.length) units.push(unitOf(legs));
-  }
-  // A group stands where its first member does.
-  if (groups.size > 0) units.sort((a, b) => a.legs[0].member.index - b.legs[0].member.index);
+  if (linked.length > 0) addGroups(portfolio, linked, units);
   return units;
+}
+
+/** Adds the groups all of whose members have a leg. A group stands where its first member does. */
+function addGroups({ groupOf }: Portfolio, linked: readonly Leg[], units: Unit[]): void {
+  for (const [group, legs] of Map.groupBy(linked, ({ member }) => groupOf[member.index]!))
+    if (legs.length === group.length) units.push(unitOf(legs));
+  units.sort((a, b) => a.legs[0].member.index - b.legs[0].member.index);
 }
 
 function unitOf(legs: readonly Leg[]): Unit {
@@ -120,7 +122,7 @@ function unitOf(legs: readonly Leg[]): Unit {
     if (takesSlot) slots++;
     if (Number.isNaN(largest) || rank > largest) largest = rank;
   }
-  return { legs, slots, rank: largest };
+  return { legs, slots, rank: largest, link: undefined };
 }
 
 /** Larger first; missing ones last; equal ones as they are. */

@@ -84,6 +84,7 @@ export function cancelOrphans(book: LinkBook): void {
  */
 export function closeLinks(book: LinkBook, ledger: Ledger, instant: number, countsAsOrdered: boolean): void {
   cancelOrphans(book);
+  if (book.closed.size === 0) return;
   for (const { legs } of book.closed) {
     for (const { member, signalRow } of legs) {
       member.links!.delete(signalRow);

@@ -75,6 +75,12 @@ export interface Member {
   maxWeight: number;
 }
 
+/** The entry rule that makes the one entry order of a member at this close. */
+export interface Signal {
+  readonly member: Member;
+  readonly rule: number;
+}
+
 export const newMember = (
   fixed: Pick<Member, 'index' | 'symbolRank' | 'run' | 'instants' | 'endsEarly'>,
   isLinked: boolean,

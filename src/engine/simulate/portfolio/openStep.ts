@@ -12,11 +12,29 @@ import { liquidateMember, testLiquidation } from './liquidation.ts';
 import type { Portfolio } from './portfolio.ts';
 
 export function playOpens(portfolio: Portfolio, instant: number): void {
-  const { present, config, ledger } = portfolio;
+  const { present, config, ledger, links } = portfolio;
   for (const member of present) member.mark = member.run.bars.open[member.row];
-  holdIncomplete(portfolio.links, instant);
+  holdIncomplete(links, instant);
   if (config.fundingRate !== 0) for (const { run, row } of present) payFunding(run, row);
-  for (const member of present) {
+  fillAllExits(portfolio);
+  const isWaiting = portfolio.rebalances !== null && fillReductions(portfolio, instant, false);
+  fillDueEntries(portfolio, instant);
+  if (portfolio.rebalances !== null && !isWaiting) fillAdditions(portfolio, instant, false);
+  cancelOrphans(links);
+
+  ledger.isShared = portfolio.isShared();
+  if (ledger.isShared) {
+    ledger.liquidation = -Infinity;
+    testLiquidation(portfolio, instant, true);
+  }
+  passAllLevels(portfolio);
+  cancelOrphans(links);
+  passAllOrders(portfolio);
+  cancelOrphans(links);
+}
+
+function fillAllExits(portfolio: Portfolio): void {
+  for (const member of portfolio.present) {
     if (member.open === 0 || !isLeaving(member)) continue;
     portfolio.beginTurn(member);
     // Exits that were ordered before the liquidation keep their reason.
@@ -24,16 +42,10 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
     if (member.isLiquidated) liquidateMember(member, true);
     portfolio.endTurn(member);
   }
-  const isWaiting = portfolio.rebalances !== null && fillReductions(portfolio, instant, false);
-  fillDueEntries(portfolio, instant);
-  if (portfolio.rebalances !== null && !isWaiting) fillAdditions(portfolio, instant, false);
-  cancelOrphans(portfolio.links);
+}
 
-  ledger.isShared = portfolio.isShared();
-  if (ledger.isShared) {
-    ledger.liquidation = -Infinity;
-    testLiquidation(portfolio, instant, true);
-  }
+function passAllLevels(portfolio: Portfolio): void {
+  const { present, ledger } = portfolio;
   for (const member of present) {
     const { run, row } = member;
     if (member.open === 0 && run.pendingCount === 0) continue;
@@ -48,14 +60,15 @@ export function playOpens(portfolio: Portfolio, instant: number): void {
     member.isQuiet = passLevels(run, row);
     portfolio.endTurn(member);
   }
-  cancelOrphans(portfolio.links);
-  for (const member of present) {
+}
+
+function passAllOrders(portfolio: Portfolio): void {
+  for (const member of portfolio.present) {
     if (member.run.pendingCount === 0) continue;
     portfolio.takeTurn(member);
     passPendingOrders(member.run, member.row);
     portfolio.endTurn(member);
   }
-  cancelOrphans(portfolio.links);
 }
 
 /** Whether anything is to be closed at this open. */

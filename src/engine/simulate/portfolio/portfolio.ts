@@ -14,7 +14,7 @@ import { TradeLog } from '../tradeLog.ts';
 import { candidateReader } from './candidates.ts';
 import { holdingEntries } from './holdings.ts';
 import { noteFills, type LinkBook } from './links.ts';
-import { newMember, unrealizedOf, type Link, type Member } from './member.ts';
+import { newMember, unrealizedOf, type Link, type Member, type Signal } from './member.ts';
 import type { PortfolioInput, RebalanceCounts } from './portfolioSimulation.ts';
 import { rebalancesOf, SignalCalendar } from './signalCalendar.ts';
 
@@ -57,6 +57,8 @@ export class Portfolio {
   readonly present: Member[] = [];
   /** The members whose close is read at this instant, in the order of the list. */
   readonly readers: Member[] = [];
+  /** The entries that they signal. */
+  readonly signals: Signal[] = [];
   /** The market entries that fill at an instant, in the order of decision, then rank. */
   readonly dueEntries = new Map<number, MarketEntries[]>();
   readonly links: LinkBook = { waiting: [], closed: new Set() };
@@ -243,9 +245,11 @@ export class Portfolio {
     else due.push(entries);
   }
 
+  /** An order of a member was made at the close of its row. */
   activate(member: Member): void {
     if (member.isActive) return;
     member.isActive = true;
+    member.mark = member.run.bars.close[member.row];
     insert(this.active, member, ({ index }) => index);
     insert(this.activeBySymbol, member, ({ symbolRank }) => symbolRank);
   }
