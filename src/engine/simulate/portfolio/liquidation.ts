@@ -12,7 +12,7 @@ import type { Portfolio } from './portfolio.ts';
 export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen: boolean): void {
   const { active, present, config } = portfolio;
   // Where no holding has a bar no price has changed, and an instrument that is not held must not ask for a test.
-  if (!present.some(({ open }) => open > 0) || !isBelowMaintenance(portfolio)) return;
+  if (!present.some(({ open }) => open > 0) || !isBelowMargin(portfolio)) return;
   for (const each of oldestFirst(present)) {
     portfolio.takeTurn(each.member);
     liquidate(each.member, each.position, isAtOpen);
@@ -27,11 +27,15 @@ export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen:
 }
 
 /** Whether equity at the marks is below the maintenance margin of all holdings. */
-export function isBelowMaintenance(portfolio: Portfolio): boolean {
-  let gross = 0;
-  for (const { open, quantity, mark } of portfolio.activeBySymbol) if (open > 0) gross += Math.abs(quantity) * mark;
-  return gross !== 0 && !(portfolio.equityAtMarks() >= gross * portfolio.config.maintenanceMarginRate);
+export function isBelowMargin(portfolio: Portfolio): boolean {
+  let held = 0;
+  for (const { open, quantity, mark } of portfolio.activeBySymbol) if (open > 0) held += Math.abs(quantity) * mark;
+  return isBelowMaintenance(portfolio.equityAtMarks(), held, portfolio.config.maintenanceMarginRate);
 }
+
+/** @param held Σ |quantity| × mark */
+export const isBelowMaintenance = (equity: number, held: number, rate: number): boolean =>
+  held !== 0 && !(equity >= held * rate);
 
 /** Closes all positions of a member, in its turn. */
 export function liquidateMember(member: Member, isAtOpen: boolean): void {

@@ -6,9 +6,13 @@ import { isTouched } from '../inside.ts';
 import { recordBar } from '../position.ts';
 import type { Run } from '../run.ts';
 import { nextWatched } from '../watch.ts';
-import { isBelowMaintenance } from './liquidation.ts';
+import { isBelowMargin } from './liquidation.ts';
 import type { Member } from './member.ts';
 import type { Portfolio } from './portfolio.ts';
+import { MOST_INSTANTS, playStretch } from './quietStretch.ts';
+
+/** So few instants are played one by one. */
+const FEW_INSTANTS = 4;
 
 /** Plays the quiet instants from this one on, at most up to `limit`. Returns the first one that is not played. */
 export function playQuiet(portfolio: Portfolio, first: number, limit: number): number {
@@ -19,9 +23,19 @@ export function playQuiet(portfolio: Portfolio, first: number, limit: number): n
   if (ledger.isShared) ledger.liquidation = -Infinity;
   else portfolio.takeTurn(active[0]);
   let instant = first;
-  while (instant < end && playAtMarks(portfolio, instant)) instant++;
+  if (ledger.isShared && end - first >= FEW_INSTANTS && !active.some(({ run }) => run.hasLevels))
+    instant = playStretches(portfolio, first, end);
+  else while (instant < end && playAtMarks(portfolio, instant)) instant++;
   setBits(inPosition, first - input.start, instant - input.start);
   return instant;
+}
+
+function playStretches(portfolio: Portfolio, first: number, end: number): number {
+  for (let from = first, next; from < end; from = next) {
+    next = playStretch(portfolio, from, end);
+    if (next < Math.min(from + MOST_INSTANTS, end)) return next;
+  }
+  return end;
 }
 
 /** The first instant from this one on at which an order, a signal or a rebalance is due or decided. */
@@ -51,10 +65,10 @@ function playAtMarks(portfolio: Portfolio, instant: number): boolean {
   for (const { run, row } of present) if (touches(run, row, ledger.isShared)) return false;
   if (ledger.isShared) {
     for (const member of present) member.mark = member.run.bars.open[member.row];
-    if (isBelowMaintenance(portfolio)) return false;
+    if (isBelowMargin(portfolio)) return false;
   }
   for (const member of present) member.mark = member.run.bars.close[member.row];
-  if (ledger.isShared && isBelowMaintenance(portfolio)) return false;
+  if (ledger.isShared && isBelowMargin(portfolio)) return false;
   for (const member of present) {
     const { run, row } = member;
     recordBar(run.positions[0], run.bars, row);
