@@ -8,6 +8,17 @@ export function shiftValues(values: Float64Array, by: number, out: Float64Array)
   if (by < out.length) out.set(values.subarray(0, out.length - by), by);
 }
 
+/** The change against `by` rows earlier, in percent of the earlier value; NaN where it has no finite value. */
+export function changeValues(values: Float64Array, by: number, out: Float64Array): void {
+  out.fill(NaN, 0, Math.min(by, out.length));
+  for (let row = by; row < out.length; row++) {
+    const earlier = values[row - by];
+    // The sum with 0 makes 0 of -0, as all arithmetic on columns does.
+    const change = 100 * ((values[row] - earlier) / earlier) + 0;
+    out[row] = change - change === 0 ? change : NaN;
+  }
+}
+
 /** out[row] = values[rows[row]]; NaN where rows[row] is -1. */
 export function gather(values: Float64Array, rows: Int32Array, out: Float64Array): void {
   for (let row = 0; row < out.length; row++) out[row] = rows[row] < 0 ? NaN : values[rows[row]];

@@ -68,6 +68,8 @@ interface StepBuilder {
   value(operation: Operation, inputs: readonly Slot[], frame: Frame): Slot;
   condition(operation: Operation, inputs: readonly Slot[], frame: Frame): Slot;
   constant(value: number): Slot;
+  /** The number that a slot has on every row; undefined for a column. */
+  numberAt(slot: Slot): number | undefined;
   /** Arithmetic, folded to a constant where every operand is a number. */
   math(math: MathOp, inputs: readonly Slot[], frame: Frame): Slot;
   shift(slot: Slot, by: number): Slot;
