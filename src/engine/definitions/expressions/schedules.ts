@@ -56,26 +56,42 @@ const timeOfDay = (clock: string): number => (Number(clock.slice(0, 2)) * 60 + N
  * @param times the open times of the bars that are marked
  */
 export function scheduledDays(schedule: DaySchedule, times: Float64Array, calendar: RunCalendar): Uint32Array {
-  const out = newKeptWords(wordCount(times.length));
-  for (const time of placesOf(schedule, times, calendar)) mark(time, times, out);
-  return out;
+  const { followed, axis, isTradingDay } = calendar;
+  if (followed === null) return marked(findPlaces(schedule, times, isTradingDay), times);
+  const found = foundIn(schedule, followed, calendar);
+  // The axis has all times of the instrument: as many are the same ones.
+  if (axis === null || times.length !== axis.length) return marked(found.places, times);
+  return (found.onAxis ??= marked(found.places, axis));
 }
 
-/** All instruments of a universe follow the same bars: the places of a schedule are found once for all of them. */
-const known = new WeakMap<RunCalendar, Map<string, readonly number[]>>();
+/** What the instruments of a universe share of a schedule, all of which follow the same bars. */
+interface Found {
+  /** The open times of the bars on which it takes place. */
+  readonly places: readonly number[];
+  /** The marks of an instrument that has a bar at every instant, as most of one market have; null: none was asked. */
+  onAxis: Uint32Array | null;
+}
+const known = new WeakMap<RunCalendar, Map<string, Found>>();
 
-/** The open times of the bars on which a schedule takes place. */
-function placesOf(schedule: DaySchedule, times: Float64Array, calendar: RunCalendar): readonly number[] {
-  const { followed, isTradingDay } = calendar;
-  if (followed === null) return findPlaces(schedule, times, isTradingDay);
+function foundIn(schedule: DaySchedule, followed: Float64Array, calendar: RunCalendar): Found {
   let schedules = known.get(calendar);
   if (schedules === undefined) known.set(calendar, (schedules = new Map()));
   const key = `${schedule.every} ${schedule.on} ${schedule.at}`;
-  let places = schedules.get(key);
-  if (places === undefined) schedules.set(key, (places = findPlaces(schedule, followed, isTradingDay)));
-  return places;
+  let found = schedules.get(key);
+  if (found === undefined) {
+    found = { places: findPlaces(schedule, followed, calendar.isTradingDay), onAxis: null };
+    schedules.set(key, found);
+  }
+  return found;
 }
 
+function marked(places: readonly number[], times: Float64Array): Uint32Array {
+  const out = newKeptWords(wordCount(times.length));
+  for (const time of places) mark(time, times, out);
+  return out;
+}
+
+/** The open times of the bars on which a schedule takes place. */
 function findPlaces({ every, on, at }: DaySchedule, followed: Float64Array, isTradingDay: IsTradingDay): number[] {
   const places: number[] = [];
   if (followed.length === 0) return places;
