@@ -43,7 +43,10 @@ export const roc = rate(
   'Rate of Change',
   '100·(x/x[length] - 1); 0 where x[length] is 0',
   (source, span, out) => {
-    for (let row = span; row < out.length; row++) out[row] = percentChange(source[row], source[row - span]);
+    for (let row = span; row < out.length; row++) {
+      const earlier = source[row - span];
+      out[row] = earlier === 0 ? 0 : (source[row] / earlier - 1) * 100;
+    }
   },
 );
 export const rocP = rate(
