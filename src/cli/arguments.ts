@@ -57,3 +57,25 @@ export function symbolList(text: string): string[] {
   if (symbols.includes('')) throw new InvalidArgumentError('Give symbols separated by commas, such as AAPL,MSFT.');
   return symbols;
 }
+
+const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?Z?$/;
+
+/** A parser of a date, or of a date and time in UTC, as ms. */
+export function instant(text: string): number {
+  const time = INSTANT.test(text)
+    ? Date.parse(/T[^Z]*$/.test(text) ? `${text}Z` : text.replace(/^([^T]*)Z$/, '$1'))
+    : NaN;
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('Give a date or a time in UTC, such as 2020-01-31 or 2020-01-31T15:30Z.');
+  return time;
+}
+
+/** A parser of an address that paths are appended to. */
+export function webAddress(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('Give an address that begins with http:// or https://.');
+  return text;
+}
+
+/** A parser of symbols separated by commas, in an option that may be given several times. */
+export const moreSymbols = (text: string, before: readonly string[] = []): string[] => [...before, ...symbolList(text)];

@@ -1,4 +1,4 @@
-// candlepool data: the stored market data, listed, imported, synthesized, inspected, exported and removed.
+// candlepool data: the stored market data, listed, imported, downloaded, synthesized, inspected, exported and removed.
 import { periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/index.ts';
 import type { Command } from 'commander';
 import type { CatalogEntry } from '../market/catalog.ts';
@@ -7,12 +7,13 @@ import { closuresOf } from '../market/calendar.ts';
 import { listGaps } from '../market/gaps.ts';
 import { isoTime, rangeOf } from '../market/formatting.ts';
 import { MAX_DAYS } from '../market/synth.ts';
-import { oneOf, shortText, wholeNumber } from './arguments.ts';
+import { instant, moreSymbols, oneOf, shortText, webAddress, wholeNumber } from './arguments.ts';
 import { withReadOptions } from './importOptions.ts';
 import { findEntry, openBars, openData } from './dataCatalog.ts';
 import type { SeriesOptions } from './dataCatalog.ts';
 import { exportSeries } from './dataExport.ts';
 import { describeEntry, importFiles, synth } from './dataImport.ts';
+import type { FetchOptions } from './dataFetch.ts';
 import { printJson, printLine, printTable, withJson } from './output.ts';
 
 const symbol = shortText(100);
@@ -22,9 +23,10 @@ const TIMEFRAME_LIST = STORED_TIMEFRAMES.join(', ');
 const SHOWN_GAPS = 100;
 
 export function register(program: Command): void {
-  const data = program.command('data').description('list, import, export and remove market data');
+  const data = program.command('data').description('list, import, download, export and remove market data');
   withJson(data.command('list').description('list every stored series; coarser timeframes are resampled')).action(list);
   registerImport(data);
+  registerFetch(data);
   withJson(
     data
       .command('synth')
@@ -76,6 +78,39 @@ function registerImport(data: Command): void {
         'metadata: base, quote, tickSize, qtyStep, minNotional, periodsPerYear (252 or 365; default: inferred)',
       ),
   ).action(importFiles);
+}
+
+function registerFetch(data: Command): void {
+  withJson(
+    data
+      .command('fetch')
+      .description(
+        'download bars of an exchange (package ccxt) or of Yahoo (package yahoo-finance2); the next call adds newer ' +
+          'bars, and goes on where one was killed',
+      )
+      .option('--exchange <id>', 'a crypto exchange by its name in ccxt, such as binance', shortText(100))
+      .option('--source <source>', 'yahoo', oneOf(['yahoo']))
+      .requiredOption(
+        '--symbol <symbols>',
+        'as the source names it: BTC/USDT,ETH/USDT (stored as BTCUSDT …) or SPY',
+        moreSymbols,
+      )
+      .option('--timeframe <timeframe>', `one of ${TIMEFRAME_LIST}`, timeframe, '1d' as const)
+      .option(
+        '--since <time>',
+        'first bar, in UTC: 2020-01-01; default: the stored bars, or all that Yahoo has',
+        instant,
+      )
+      .option('--until <time>', 'where to stop, in UTC; default: the last bar that has ended', instant)
+      .option('--data <folder>', 'keep the bars in a folder of CSV files, not in the catalog'),
+  )
+    .option('--as <symbol>', 'store a single symbol under this name', symbol)
+    .option('--replace', 'download the stored series again, from its start, and put the new bars in its place')
+    .option('--adjusted', 'scale the bars of Yahoo to its adjusted close')
+    .option('--drop-na', 'leave out rows in which a price or the volume is missing')
+    .option('--instrument <json>', 'metadata, as for import; default: what the exchange says')
+    .option('--url <address>', 'ask a mirror or a proxy: the host in place of that of the source', webAddress)
+    .action(async (options: FetchOptions) => (await import('./dataFetch.ts')).fetchBars(options));
 }
 
 /** Adds `--symbol` and `--timeframe`, which name a stored series. */

@@ -46,7 +46,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
     if (onExisting === 'refuse') await refuseStored(opened.catalog, series);
     for (const { symbol, bars } of series) {
       const { entry, report } = await importSeries(opened.catalog, { symbol, bars, given, onExisting });
-      print(entry, report, options.json === true);
+      printImport(entry, report, options.json === true);
     }
     if (skipped.length > 0) process.stderr.write(`${skippedText(skipped)}\n`);
   } catch (error) {
@@ -102,10 +102,11 @@ export async function synth(options: SynthOptions): Promise<void> {
     ? (await catalog.list()).find((entry) => entry.symbol === symbol && entry.timeframe === bars.report.timeframe)
     : undefined;
   const entry = await catalog.add(symbol, bars, makeInstrument(symbol, {}, bars.report.calendar), stored);
-  print(entry, bars.report, options.json === true);
+  printImport(entry, bars.report, options.json === true);
 }
 
-function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void {
+/** Prints what was imported. @param more members for `--json` */
+export function printImport(entry: CatalogEntry, report: ImportReport, isJson: boolean, more: object = {}): void {
   const { isTimeframeInferred, isCloseOnly, format, time, series, ignored, outliers, notes } = report;
   const { instrument } = entry;
   const periods = periodsPerYear(instrument);
@@ -113,7 +114,7 @@ function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void
   if (isJson) {
     const inferred = { isTimeframeInferred, isCloseOnly, format, time, series, ignored };
     const calendar = { periodsPerYear: periods, periodsPerYearReason: reason };
-    return printJson({ ...describeEntry(entry), ...inferred, ...calendar, outliers, notes });
+    return printJson({ ...describeEntry(entry), ...inferred, ...calendar, outliers, notes, ...more });
   }
   printLine(`Imported ${entry.symbol} ${entry.timeframe}: ${counted(entry.bars, 'bar')}, ${rangeOf(entry)}.`);
   printLine(

@@ -120,6 +120,7 @@ const EXPECTED = new Set([
   'FolderError',
   'ProblemError',
   'MarketDataError',
+  'SourceError',
 ]);
 
 function asFailure(error: unknown): { name: string; message: string; code: string } {

@@ -8,8 +8,11 @@ const DEFAULT_COLUMNS = 80;
 const ERASE_LINE = '\r\u001B[2K';
 
 type Progress = Disposable & {
-  /** @param note replaces the text after the bar. */
-  update(done: number, note?: string): void;
+  /**
+   * @param note replaces the text after the bar
+   * @param isUrgent drawn even if the bar was drawn a moment ago
+   */
+  update(done: number, note?: string, isUrgent?: boolean): void;
 };
 
 /** Dispose to erase the bar. */
@@ -18,9 +21,9 @@ export function startProgress(label: string, total: number): Progress {
   if (!stderr.isTTY) return { update: () => {}, [Symbol.dispose]: () => {} };
   let drawnAt = 0;
   return {
-    update: (done, note = '') => {
+    update: (done, note = '', isUrgent = false) => {
       const now = Date.now();
-      if (now - drawnAt < REDRAW_MS && done < total) return;
+      if (!isUrgent && now - drawnAt < REDRAW_MS && done < total) return;
       drawnAt = now;
       // A line that wraps cannot be erased. A pty without a size reports 0 columns.
       const columns = stderr.columns || DEFAULT_COLUMNS;

@@ -29,6 +29,7 @@ export const REFUSAL_CODES = [
   'SYMBOL_MISMATCH',
   'INSTRUMENT_INVALID',
   'OPTION_INVALID',
+  'PACKAGE_MISSING',
 ] as const;
 type RefusalCode = (typeof REFUSAL_CODES)[number];
 

@@ -14,6 +14,9 @@ import type { InstrumentFields } from '../instrument.ts';
 import { mergeBars } from './mergeBars.ts';
 import { counted, rangeOf } from '../formatting.ts';
 
+/** What an import reads of the place that it adds to. */
+export type SeriesStore = Pick<StoredCatalog, 'list' | 'open' | 'add'>;
+
 export interface ImportRequest {
   readonly symbol: string;
   readonly bars: BarsTable;
@@ -30,7 +33,7 @@ export interface ImportedSeries {
 
 /** @throws MarketDataError SERIES_EXISTS, OVERLAP_DISAGREES, STEP_NOT_MULTIPLE, SERIES_CHANGED, SYMBOL_INVALID */
 export async function importSeries(
-  catalog: StoredCatalog,
+  catalog: SeriesStore,
   { symbol, bars, given, onExisting }: ImportRequest,
 ): Promise<ImportedSeries> {
   const entries = (await catalog.list()).filter((entry) => entry.symbol === symbol);
@@ -48,7 +51,7 @@ export async function importSeries(
   return { entry, report: { ...stored.report, notes } };
 }
 
-async function appended(catalog: StoredCatalog, existing: CatalogEntry, bars: BarsTable): Promise<BarsTable> {
+async function appended(catalog: SeriesStore, existing: CatalogEntry, bars: BarsTable): Promise<BarsTable> {
   const { timeframe } = existing;
   const merged = mergeBars(await openEntry(catalog, existing), bars.columns, timeframe);
   const { addedBars, commonBars } = merged;
@@ -68,7 +71,7 @@ async function appended(catalog: StoredCatalog, existing: CatalogEntry, bars: Ba
  * (semantics §1.13), and what that means.
  */
 async function neighborNotes(
-  catalog: StoredCatalog,
+  catalog: SeriesStore,
   entry: CatalogEntry,
   others: readonly CatalogEntry[],
 ): Promise<string[]> {
@@ -100,7 +103,7 @@ function contradictionNote(found: Contradictions): string {
   return `${describeContradictions(found)} ${consequence} ${CONTRADICTION_ADVICE}`;
 }
 
-async function openEntry(catalog: StoredCatalog, { sha256 }: CatalogEntry): Promise<Bars> {
+async function openEntry(catalog: SeriesStore, { sha256 }: CatalogEntry): Promise<Bars> {
   const [snapshot] = await catalog.open([sha256]);
   return openSnapshot(snapshot);
 }

@@ -1,0 +1,208 @@
+// Downloading a series: what is absent of it is asked for page by page, checked against the stored bars, and added.
+import { openSnapshot } from '../../engine/bars/arrow.ts';
+import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import type { Bars } from '../../engine/bars/bars.ts';
+import type { CatalogEntry } from '../catalog.ts';
+import { counted, isoTime } from '../formatting.ts';
+import { listGaps } from '../gaps.ts';
+import { refuse } from '../import/importError.ts';
+import { importSeries } from '../import/importSeries.ts';
+import type { ImportedSeries, SeriesStore } from '../import/importSeries.ts';
+import type { BarsTable } from '../import/importReport.ts';
+import type { InstrumentFields } from '../instrument.ts';
+import { SourceError } from './barSource.ts';
+import type { BarSource, SourceMarket } from './barSource.ts';
+import { DownloadRows } from './downloadRows.ts';
+import type { DownloadTarget } from './downloadTarget.ts';
+import { JournalFile } from './journal.ts';
+import type { DownloadRange } from './journal.ts';
+import { withoutStored } from './overlap.ts';
+import { withRetries } from './retries.ts';
+import type { Patience } from './retries.ts';
+
+export interface DownloadRequest {
+  /** First time that is wanted; absent: the first stored bar, or the first of a source that says which that is. */
+  readonly since?: number;
+  /** First time that is not wanted; absent: now. */
+  readonly until?: number;
+  /** Whether the stored series is downloaded again and replaced. */
+  readonly isReplacing: boolean;
+  readonly given: InstrumentFields;
+  readonly dropNa?: boolean;
+  readonly adjusted?: boolean;
+}
+
+export interface Downloaded {
+  /** Bars that were not stored before. */
+  readonly added: number;
+  /** The last import; null when there was nothing to add. */
+  readonly imported: ImportedSeries | null;
+  /** The series as it is stored now; null if the source has no bar. */
+  readonly stored: CatalogEntry | null;
+}
+
+export interface DownloadPatience extends Patience {
+  /** Called after each page with the time that the download has reached. */
+  readonly onPage: (range: DownloadRange, reached: number) => void;
+}
+
+/** A bar may still change in the moment after its end. */
+const SETTLED_MS = 5_000;
+/** More spans without bars are counted. */
+const SHOWN_HOLES = 5;
+
+/**
+ * Downloads what is absent before and after the stored bars. The last stored bar is asked for again, and must agree.
+ * @throws SourceError, and MarketDataError OVERLAP_DISAGREES and those of an import; the rows stay in the journal
+ */
+export async function downloadSeries(
+  source: BarSource,
+  market: SourceMarket,
+  target: DownloadTarget,
+  request: DownloadRequest,
+  patience: DownloadPatience,
+): Promise<Downloaded> {
+  const download = new SeriesDownload(source, market, target, request, patience);
+  return download.run();
+}
+
+class SeriesDownload {
+  readonly #source: BarSource;
+  readonly #market: SourceMarket;
+  readonly #target: DownloadTarget;
+  readonly #request: DownloadRequest;
+  readonly #patience: DownloadPatience;
+  readonly #store: SeriesStore;
+  readonly #journal: JournalFile;
+  /** The series as it is stored; null also when it is to be replaced, until it is. */
+  #stored: CatalogEntry | null = null;
+  #imported: ImportedSeries | null = null;
+  #added = 0;
+
+  constructor(
+    source: BarSource,
+    market: SourceMarket,
+    target: DownloadTarget,
+    request: DownloadRequest,
+    patience: DownloadPatience,
+  ) {
+    this.#source = source;
+    this.#market = market;
+    this.#target = target;
+    this.#request = request;
+    this.#patience = patience;
+    this.#store = target.storeOf(market.symbol);
+    const name = `${source.name} ${market.sourceSymbol} ${market.timeframe} as ${market.symbol}`;
+    this.#journal = new JournalFile(target.journals, request.isReplacing ? `${name} again` : name);
+  }
+
+  async run(): Promise<Downloaded> {
+    const { since, until = Infinity, isReplacing } = this.#request;
+    const { symbol, timeframe, columns, earliest } = this.#market;
+    const existing = (await this.#store.list()).find(
+      (entry) => entry.symbol === symbol && entry.timeframe === timeframe,
+    );
+    const from = since ?? existing?.start ?? earliest;
+    if (from === null)
+      refuse(
+        'OPTION_INVALID',
+        `Nothing is stored of ${symbol} ${timeframe}. Give --since, such as --since 2020-01-01.`,
+      );
+    const to = Math.min(until, (await withRetries(() => this.#source.now(), this.#patience)) - SETTLED_MS);
+    this.#stored = isReplacing ? null : (existing ?? null);
+    const begun = await this.#journal.read(columns);
+    if (begun !== null) await this.#complete(begun.range, begun.rows);
+    const stored = this.#stored;
+    if (stored === null) await this.#complete({ from, to });
+    else {
+      const stepMs = TIMEFRAME_MS[timeframe];
+      if (from < stored.start) await this.#complete({ from, to: Math.min(to, stored.start) });
+      if (stored.end + stepMs <= to) await this.#complete({ from: stored.end - stepMs, to });
+    }
+    return { added: this.#added, imported: this.#imported, stored: this.#stored ?? existing ?? null };
+  }
+
+  /** Asks for the rest of a range, and adds its bars to the series. */
+  async #complete(range: DownloadRange, rows?: DownloadRows): Promise<void> {
+    if (rows === undefined) await this.#journal.begin(range, this.#market.columns);
+    const stored = this.#stored === null ? null : await this.#open(this.#stored);
+    const all = await this.#ask(range, rows ?? new DownloadRows(this.#market.columns), stored);
+    const bars = all.asBars(this.#source, this.#market, this.#request);
+    if (bars !== null) await this.#add(bars, stored, range);
+    await this.#journal.remove();
+  }
+
+  async #ask(range: DownloadRange, rows: DownloadRows, stored: Bars | null): Promise<DownloadRows> {
+    let isChecked = rows.length > 0;
+    let next: number | null = Math.max(range.from, rows.lastTime + 1, this.#market.earliest ?? -Infinity);
+    while (next !== null && next < range.to) {
+      const at: number = next;
+      const page = await withRetries(() => this.#market.page(at, range.to), this.#patience);
+      await this.#journal.append(page.rows.filter((row) => rows.push(row)));
+      // Before an hour of downloads, rather than after it.
+      if (!isChecked && rows.length > 0)
+        this.#withoutStored(rows.asBars(this.#source, this.#market, this.#request), stored);
+      isChecked ||= rows.length > 0;
+      if (page.next !== null && page.next <= at)
+        throw new SourceError(`${this.#source.name} gave the same page of ${this.#market.sourceSymbol} twice.`);
+      next = page.next;
+      this.#patience.onPage(range, next ?? range.to);
+    }
+    return rows;
+  }
+
+  #withoutStored(bars: BarsTable | null, stored: Bars | null): ReturnType<typeof withoutStored> | null {
+    const { symbol, timeframe } = this.#market;
+    return bars && withoutStored(bars.columns, stored, this.#source.name, `${symbol} ${timeframe}`);
+  }
+
+  async #add(bars: BarsTable, stored: Bars | null, range: DownloadRange): Promise<void> {
+    const fresh = this.#withoutStored(bars, stored)!;
+    const { length } = fresh.columns.time;
+    if (length === 0) return;
+    const { symbol, instrument } = this.#market;
+    const { given, isReplacing } = this.#request;
+    const isFirst = stored === null;
+    const notes = [...bars.report.notes, ...fresh.notes, ...this.#holes(bars.columns.time, stored, range)];
+    this.#imported = await importSeries(this.#store, {
+      symbol,
+      bars: { ...bars, columns: fresh.columns, report: { ...bars.report, notes } },
+      // Metadata that was stated of a stored series stays.
+      given: isFirst && this.#target.keepsInstruments ? { ...instrument, ...given } : given,
+      onExisting: isFirst && isReplacing ? 'replace' : 'append',
+    });
+    this.#stored = this.#imported.entry;
+    this.#added += length;
+  }
+
+  /** Says where the source has no bars, in a market that never closes. */
+  #holes(time: Float64Array, stored: Bars | null, { from, to }: DownloadRange): string[] {
+    const { timeframe, timezone, earliest } = this.#market;
+    const { name } = this.#source;
+    const notes: string[] = [];
+    if (earliest !== null && from < earliest && stored !== null)
+      notes.push(`${name} has no ${timeframe} bars before ${isoTime(earliest)} any more.`);
+    if (stored === null && time[0] - from >= TIMEFRAME_MS[timeframe])
+      notes.push(`The first ${timeframe} bar of ${name} is the one of ${isoTime(time[0])}.`);
+    if (timezone !== undefined) return notes;
+    const known = stored === null ? [] : [...stored.time.subarray(0, 1), ...stored.time.subarray(-1)];
+    const before = known.filter((each) => each < time[0]).slice(-1);
+    const after = known.filter((each) => each > time[time.length - 1]).slice(0, 1);
+    const gaps = listGaps(Float64Array.from([...before, ...time, ...after]), TIMEFRAME_MS[timeframe]);
+    for (const gap of gaps.slice(0, SHOWN_HOLES))
+      notes.push(
+        `${name} has no bars from ${isoTime(gap.from)} to ${isoTime(gap.to)}: ${counted(gap.missingBars, 'bar')}.`,
+      );
+    if (gaps.length > SHOWN_HOLES)
+      notes.push(`${name} has no bars in ${gaps.length - SHOWN_HOLES} more places: "data gaps" lists them all.`);
+    const end = time[time.length - 1] + TIMEFRAME_MS[timeframe];
+    if (after.length === 0 && to - end >= TIMEFRAME_MS[timeframe])
+      notes.push(`${name} has no bars after ${isoTime(end)}.`);
+    return notes;
+  }
+
+  async #open({ sha256 }: CatalogEntry): Promise<Bars> {
+    const [snapshot] = await this.#store.open([sha256]);
+    return openSnapshot(snapshot);
+  }
+}
