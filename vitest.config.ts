@@ -62,6 +62,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // For two cores: tests wait for Postgres and for processes now and then, and a third file uses what they leave.
     maxWorkers: 3,
+    // Node loads the modules itself, as in operation. Rewritten by Vite, every use of an import goes through a getter,
+    // which takes a quarter more time in tests of the engine, and no file starts from kept compiled code.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Above the patience of test/support/eventually.ts, whose message says what did not happen.
     testTimeout: 180_000,
     // A test without an assertion checks nothing.

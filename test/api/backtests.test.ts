@@ -1,5 +1,5 @@
 // Queuing backtests over HTTP: what is accepted, what is refused and how, one by one and in batches.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { afterAll, describe, expect, it } from 'vitest';
 import { FEES, config, createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 
@@ -240,7 +240,7 @@ describe('POST /backtests', () => {
       if (answer.status === 201) return;
       const steps = (answer.body.issues as { patch?: Operation[] }[]).flatMap(({ patch = [] }) => patch);
       expect(steps).not.toEqual([]);
-      body = applyPatch(structuredClone(body), steps).newDocument;
+      body = jsonPatch.applyPatch(structuredClone(body), steps).newDocument;
     }
     expect.fail(JSON.stringify(body));
   });
@@ -250,7 +250,7 @@ describe('POST /backtests', () => {
     const { body: answer } = await client.post('/backtests/batch', { items });
     const [issue] = answer.data[1].error.issues;
     expect(issue).toMatchObject({ code: 'UNKNOWN_TIMEFRAME', path: '/items/1/config/timeframe' });
-    const repaired = applyPatch(structuredClone({ items }), issue.patch as Operation[]).newDocument;
+    const repaired = jsonPatch.applyPatch(structuredClone({ items }), issue.patch as Operation[]).newDocument;
     expect((await client.post('/backtests/batch', repaired)).body).toMatchObject({ accepted: 2 });
   });
 

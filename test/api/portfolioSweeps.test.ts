@@ -1,6 +1,6 @@
 // Sweeps of portfolios over HTTP, run by a worker with the real engine on shipped data: rows, a row as a backtest, the
 // report, refusals with places in the space, and the limits of tiers.
-import { applyPatch } from 'fast-json-patch';
+import jsonPatch from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type Client } from '../support/apiApp.ts';
@@ -149,7 +149,7 @@ describe('a sweep of portfolios over HTTP', () => {
         },
       ],
     ]);
-    const { newDocument } = applyPatch(structuredClone(bare), body.issues[0].patch);
+    const { newDocument } = jsonPatch.applyPatch(structuredClone(bare), body.issues[0].patch);
     expect(newDocument.config).toEqual({ ...COMMON, instruments: listOf(SIX) });
     expect((await client.post('/sweeps', newDocument)).status).toBe(201);
     // Without such lists, the config may be one of a single run.

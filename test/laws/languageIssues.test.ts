@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../src/engine/language/check/checkStrategy.ts';
 import { SignalGraph } from '../../src/engine/language/grammar/graph.ts';
@@ -162,7 +162,7 @@ describe('validation of wrong payloads', () => {
           if (before.valid) return;
           repairs++;
           const patches = before.issues.flatMap(({ patch }) => patch ?? []) as Operation[];
-          const repaired = applyPatch(structuredClone(body), patches, true).newDocument;
+          const repaired = jsonPatch.applyPatch(structuredClone(body), patches, true).newDocument;
           const after = checkStrategy(repaired, { limits });
           expect(
             after.issues.filter(({ severity }) => severity === 'error'),

@@ -1,6 +1,6 @@
 // The repair loop: strategies and configs damaged as authors damage them, repaired by a client that understands nothing
 // and only applies `patch` and `suggestion`.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import {
   checkConfigForm,
@@ -50,7 +50,7 @@ function repaired<Body>(body: Body, issues: readonly Issue[]): Body {
   let copy = structuredClone(body);
   for (const issue of issues) {
     try {
-      copy = applyPatch(structuredClone(copy), stepsOf(issue)).newDocument;
+      copy = jsonPatch.applyPatch(structuredClone(copy), stepsOf(issue)).newDocument;
     } catch {
       continue;
     }

@@ -167,7 +167,7 @@ async function manageKeys({ api }: BacktestApi, record: RecordRequest): Promise<
     await sql`update api_keys set expires_at = now() where id = ${short.body.id}`;
     await use('expired key', short.body.apiKey);
     await record(list, 'expired', owner, { workspaceId });
-    for (const of of ['ok', 'again']) await record(revoke, of, owner, { workspaceId, apiKeyId: other.body.id });
+    for (const what of ['ok', 'again']) await record(revoke, what, owner, { workspaceId, apiKeyId: other.body.id });
     await use('revoked key', other.body.apiKey);
     await record(revoke, 'expired key', owner, { workspaceId, apiKeyId: short.body.id });
     await use('revoked and expired key', short.body.apiKey);

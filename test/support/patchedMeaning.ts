@@ -1,5 +1,5 @@
 // Meanings under repair: bodies around one section, what their patches alone make of them, and whether it trades alike.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { checkStrategy, createMarket, runBacktest, type BacktestConfig } from '../../src/engine/index.ts';
 import { randomSnapshot } from './bars.ts';
 import { astOf, compare, entry, exit, market, sma, type Json } from './builders.ts';
@@ -35,7 +35,7 @@ export function patched(body: Body): Body | null {
     if (steps.length === 0) return null;
     for (const patch of steps) {
       try {
-        copy = applyPatch(copied(copy), copied(patch) as Operation[]).newDocument;
+        copy = jsonPatch.applyPatch(copied(copy), copied(patch) as Operation[]).newDocument;
       } catch {
         continue;
       }

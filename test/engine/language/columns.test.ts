@@ -1,5 +1,5 @@
 // Columns: names of indicators and their outputs in the places of fields, kinds, indicators and expressions.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
 import { above, close, strategyOf, type Body, type Json } from './strategyBodies.ts';
@@ -13,7 +13,7 @@ function repairedLeft(left: unknown): Json {
   const body = strategyOf({ ...above, left });
   const [error, ...others] = errorsOf(body);
   expect(others).toEqual([]);
-  const { newDocument } = applyPatch(structuredClone(body), structuredClone(error.patch) as Operation[]);
+  const { newDocument } = jsonPatch.applyPatch(structuredClone(body), structuredClone(error.patch) as Operation[]);
   expect(errorsOf(newDocument)).toEqual([]);
   return leftOf(newDocument);
 }

@@ -1,5 +1,5 @@
 // Foreign kinds: words of other platforms for conditions and values, and what of the language does the same.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
 import { entry } from '../../support/builders.ts';
@@ -7,7 +7,7 @@ import { above, close, five, sma, strategyOf, type Body, type Json } from './str
 
 const errorsOf = (body: Body) => checkStrategy(body).issues.filter(({ severity }) => severity === 'error');
 const applied = (body: Body, steps: unknown): Body =>
-  applyPatch(structuredClone(body), structuredClone(steps) as Operation[]).newDocument;
+  jsonPatch.applyPatch(structuredClone(body), structuredClone(steps) as Operation[]).newDocument;
 const triggerOf = (body: Body) =>
   (body as unknown as { strategyAst: { strategy: { entry: { trigger: Json } } } }).strategyAst.strategy.entry.trigger;
 // oxlint-disable-next-line unicorn/no-thenable -- the language's word for it.

@@ -1,4 +1,4 @@
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy, type CheckContext } from '../../../src/engine/language/check/checkStrategy.ts';
 import { ISSUE_CODES, severityOf } from '../../../src/engine/definitions/issueCodes.ts';
@@ -251,7 +251,7 @@ describe('issues', () => {
       expect(outcome.requiresConfirmation).toBe(code === 'CONTRADICTION');
       expect(issue.patch !== undefined).toBe(isRepaired);
       if (issue.patch === undefined) return;
-      const repaired = applyPatch(structuredClone(body), issue.patch as Operation[], true).newDocument;
+      const repaired = jsonPatch.applyPatch(structuredClone(body), issue.patch as Operation[], true).newDocument;
       const again = checkStrategy(repaired, context);
       expect(again.valid).toBe(true);
       expect(again.issues.filter((one) => one.code === code)).toEqual([]);

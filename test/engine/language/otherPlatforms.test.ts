@@ -1,5 +1,5 @@
 // Other platforms: members and words of Pine, backtrader, freqtrade and QuantConnect, and where they belong here.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
 import { above, close, five, sma, strategyOf, type Body, type Json } from './strategyBodies.ts';
@@ -10,7 +10,7 @@ function repaired(sent: Body): Json {
   let body = sent;
   for (let round = 0; round < 4; round++) {
     for (const { patch = [] } of errorsOf(body))
-      body = applyPatch(structuredClone(body), structuredClone(patch) as Operation[]).newDocument;
+      body = jsonPatch.applyPatch(structuredClone(body), structuredClone(patch) as Operation[]).newDocument;
   }
   expect(errorsOf(body)).toEqual([]);
   return (body as unknown as { strategyAst: { strategy: Json } }).strategyAst.strategy;

@@ -1,6 +1,6 @@
 // What authors bring from other platforms in another place, under another name or as text: the patches alone make it
 // the strategy that was meant, and where the meaning is not certain, the advice names the form.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
 import { above, close, five, sma, strategyOf, type Body, type Json } from './strategyBodies.ts';
@@ -18,7 +18,7 @@ function repairedHash(body: Body): string | undefined {
     const { valid, issues, compiled } = checkStrategy(current);
     if (valid) return compiled?.strategyHash;
     for (const { patch = [] } of issues)
-      current = applyPatch(current, structuredClone(patch) as unknown as Operation[]).newDocument;
+      current = jsonPatch.applyPatch(current, structuredClone(patch)).newDocument;
   }
   return undefined;
 }

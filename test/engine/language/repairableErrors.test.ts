@@ -1,6 +1,6 @@
 // Errors that repair: what authors write by habit from other languages is recognized, and its patch makes the strategy
 // valid.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
 import { TIER_LIMITS } from '../../../src/tiers.ts';
@@ -56,7 +56,7 @@ function patched(body: Body): Body {
     if (code !== 'UNKNOWN_FIELD') return [{ op: 'replace', path, value: word }];
     return [{ op: 'move', from: path, path: path.slice(0, path.lastIndexOf('/') + 1) + word }];
   });
-  return applyPatch(structuredClone(body), structuredClone(steps) as Operation[]).newDocument;
+  return jsonPatch.applyPatch(structuredClone(body), structuredClone(steps) as Operation[]).newDocument;
 }
 
 describe('a patch repairs', () => {

@@ -1,20 +1,24 @@
 // When V8 is told to optimize early: the flag holds for the whole process, so it must not outlast the warm-up.
-import { setFlagsFromString } from 'node:v8';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import v8 from 'node:v8';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { IdleWarmUp } from '../../../src/engine/pool/idleWarmUp.ts';
 import { runWarmUpBatch, WARM_UP_BATCHES } from '../../../src/engine/pool/warmUp.ts';
 import { eventually } from '../../support/eventually.ts';
 
-vi.mock('node:v8', async (original) => ({
-  ...(await original<object>()),
-  setFlagsFromString: vi.fn(),
-}));
+const told = vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {});
+// Modules that import the function by its name call the spy.
+syncBuiltinESMExports();
+afterAll(() => {
+  told.mockRestore();
+  syncBuiltinESMExports();
+});
 
 const EARLY = '--invocation-count-for-turbofan=400';
 const USUAL = '--invocation-count-for-turbofan=3000';
-const flags = (): string[] => vi.mocked(setFlagsFromString).mock.calls.map(([flag]) => flag);
+const flags = (): string[] => told.mock.calls.map(([flag]) => flag);
 
-beforeEach(() => vi.mocked(setFlagsFromString).mockClear());
+beforeEach(() => told.mockClear());
 
 it('leaves the flags alone until every thread has run its first batch', async () => {
   const first = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -1,5 +1,5 @@
 // Constraints in the form of a formula: each is answered with a patch that writes it as one of ours.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { issuesOfZod } from '../../../src/api/http/envelopeIssues.ts';
 import { SweepSpec } from '../../../src/engine/sweep/sweepRequest.ts';
@@ -31,7 +31,7 @@ describe('a constraint in the form of a formula', () => {
     ],
   ])('gets a patch that makes it one of ours: %j', (given, expected) => {
     const patches = answersTo(given).flatMap(({ patch }) => patch ?? []);
-    expect(applyPatch(requestOf(given), patches as Operation[]).newDocument).toEqual(requestOf(expected));
+    expect(jsonPatch.applyPatch(requestOf(given), patches as Operation[]).newDocument).toEqual(requestOf(expected));
     expect(answersTo(expected)).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // Dimensions in the forms of other tools: each is answered with the name or form it has here, and with a patch where
 // only one thing can be meant.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { dimensionFaults } from '../../../src/engine/sweep/spaceForm.ts';
 import { SweepSpec } from '../../../src/engine/sweep/sweepRequest.ts';
@@ -55,7 +55,7 @@ describe('a dimension in the form of another tool', () => {
     [7, { values: [7] }],
   ])('gets patches that make it one of ours: %j', (given, expected) => {
     const patches = answersTo(given).flatMap(({ patch }) => patch ?? []);
-    expect(applyPatch(requestOf(given), patches as Operation[]).newDocument).toEqual(requestOf(expected));
+    expect(jsonPatch.applyPatch(requestOf(given), patches as Operation[]).newDocument).toEqual(requestOf(expected));
     expect(answersTo(expected)).toEqual([]);
   });
 

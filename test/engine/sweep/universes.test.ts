@@ -1,5 +1,5 @@
 // Universes and slots as dimensions of a sweep: the forms they take, what is refused, and how results speak of them.
-import { applyPatch, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { issuesOfZod } from '../../../src/api/http/envelopeIssues.ts';
 import { sweepPageAssets } from '../../../src/engine/pool/pageAssets.ts';
@@ -116,7 +116,7 @@ describe('a dimension of a portfolio', () => {
       };
       const patches = answersTo(given).flatMap(({ patch }) => patch ?? []) as Operation[];
       const expected = { values: [['A', 'B'], ['C']] };
-      expect(applyPatch(request(given), patches).newDocument).toEqual(request(expected));
+      expect(jsonPatch.applyPatch(request(given), patches).newDocument).toEqual(request(expected));
       expect(answersTo(expected)).toEqual([]);
     },
   );
