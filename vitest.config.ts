@@ -79,6 +79,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...ALONE, 'test/oracles/**'],
           isolate: false,
+          // They make many short-lived objects; with the 16 MiB of V8 a sixth of their time goes to collecting them.
+          execArgv: ['--max-semi-space-size=32'],
         },
       },
     ],
