@@ -125,7 +125,7 @@ describe('the order inside the engine', () => {
   const STAGES = [
     'kernels', 'bars', 'indicators', 'patterns', 'definitions', 'config.ts', 'language', 'configForm.ts',
     'configChecks.ts', 'task.ts', 'version.ts', 'plan', 'estimateBacktest.ts', 'evaluate', 'simulate', 'report',
-    'fast', 'evaluationRows.ts', 'boundInput.ts', 'failedRun.ts', 'portfolioBacktest.ts', 'backtest.ts',
+    'fast', 'boundInput.ts', 'failedRun.ts', 'portfolioBacktest.ts', 'backtest.ts',
     'comparedRun.ts', 'sweep', 'robustness', 'explainStrategy.ts',
   'computeColumns.ts', 'artifacts.ts', 'pool', 'index.ts',
   ]; // prettier-ignore

@@ -8,7 +8,7 @@ import { SharedSpan } from './kernels/sharedBuffer.ts';
 import { missingSeries } from './evaluate/frames.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
 import { boundInput } from './boundInput.ts';
-import { emptyRange, evaluationRows, warmupOf } from './evaluationRows.ts';
+import { emptyRange, evaluationRows, warmupOf } from './boundInput.ts';
 import { benchmarkBars, failure, invalidStrategy, missingBars, severalInstruments, stopped } from './failedRun.ts';
 import { preparePortfolio, simulatePrepared, type KeptRecords } from './portfolioBacktest.ts';
 import { alignedBenchmark } from './report/portfolio/benchmark.ts';

@@ -94,7 +94,7 @@ export { encodeStoredTrades } from './artifacts.ts';
 export { ENGINE_VERSION } from './version.ts';
 
 // Results
-export { benchmarkName } from './report/benchmarkName.ts';
+export { benchmarkName } from './report/buyAndHold.ts';
 export { canonicalJson } from './report/canonicalJson.ts';
 export {
   FLAT_DESCRIPTIONS,

@@ -9,7 +9,7 @@ import type { ColumnStore } from './evaluate/columnStore.ts';
 import { evaluateUniverse } from './evaluate/evaluatedUniverse.ts';
 import type { EvaluatedPlan } from './evaluate/evaluatePlan.ts';
 import { missingSeries } from './evaluate/frames.ts';
-import { emptyRange, evaluationRows, warmupOf, type EvaluationRows, type Warmup } from './evaluationRows.ts';
+import { emptyRange, evaluationRows, warmupOf, type EvaluationRows, type Warmup } from './boundInput.ts';
 import { benchmarkBars, failure, invalidStrategy, missingBars } from './failedRun.ts';
 import type { RunnableStrategy } from './language/grammar/ast.ts';
 import { planTask } from './plan/planTask.ts';

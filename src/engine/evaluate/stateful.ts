@@ -1,11 +1,16 @@
-// Expressions over position and account state, bound to the columns of their stateless parts and read in the loop.
+// Expressions over position and account state, bound to the columns of their stateless parts and read in the loop, and
+// what a node of them remembers from close to close.
 import { hasBit, wordCount } from '../kernels/bits.ts';
 import { Ring } from '../kernels/ring.ts';
 import type { RunnableCondition, RunnableExpression, RunnableValue } from '../language/grammar/ast.ts';
 import type { PlannedCondition, StatefulExpression } from '../plan/plan.ts';
 import type { EvaluatedPlan } from './evaluatePlan.ts';
-import { conditionKind, runnableValueKind } from '../definitions/expressions/expressionRegistry.ts';
-import { historyOf, readsPosition, type HistoryNode } from './stateHistory.ts';
+import {
+  conditionKind,
+  runnableValueKind,
+  readsState,
+  stateFieldOf,
+} from '../definitions/expressions/expressionRegistry.ts';
 import {
   every,
   type ReadTruth,
@@ -14,7 +19,8 @@ import {
   type StateMemory,
   type StateView,
 } from '../definitions/expressions/stateParts.ts';
-import type { StatefulCondition, StatefulValue } from './tradingRules.ts';
+import { POSITION_STATE_FIELDS, type StatefulCondition, type StatefulValue, type Stateful } from './tradingRules.ts';
+import { childrenOf } from '../language/grammar/visit.ts';
 
 /** The rows on which a condition over state was evaluated, and its answers: one bit per row. */
 export interface RecordedCondition {
@@ -127,4 +133,38 @@ class Binder implements StatefulParts {
 /** Kinds without a state node below them are columns; validation rejects an indicator over state. */
 function neverOverState({ kind }: { readonly kind: string }): never {
   throw new Error(`A ${kind} node was bound as an expression over state.`);
+}
+
+/**
+ * A node with a memory, recorded on every evaluated bar. In an exit, a memory of position state starts with the
+ * position.
+ */
+interface HistoryNode {
+  /** Whether position state is read below it; otherwise it reads account state only. */
+  readonly isOfPosition: boolean;
+  create(): object;
+  record(row: number, state: StateView, memory: StateMemory): void;
+}
+
+const POSITION_FIELDS: ReadonlySet<unknown> = new Set(POSITION_STATE_FIELDS);
+
+/** Whether an expression reads a state field of a position. */
+const readsPosition = (expression: RunnableExpression): boolean =>
+  readsState(expression) ? POSITION_FIELDS.has(stateFieldOf(expression)) : childrenOf(expression).some(readsPosition);
+
+/** What a bound expression records at each close, with the nodes that read position state apart from the others. */
+function historyOf(history: readonly HistoryNode[]): Stateful {
+  const ofAccount = history.filter(({ isOfPosition }) => !isOfPosition);
+  const ofPosition = history.filter(({ isOfPosition }) => isOfPosition);
+  const recordAll = (nodes: readonly HistoryNode[]) => (row: number, state: StateView, memory: StateMemory) => {
+    for (const node of nodes) node.record(row, state, memory);
+  };
+  return {
+    hasAccountHistory: ofAccount.length > 0,
+    hasPositionHistory: ofPosition.length > 0,
+    newMemory: (account) =>
+      history.map((node, index) => (account === null || node.isOfPosition ? node.create() : account[index])),
+    recordAccount: recordAll(ofAccount),
+    recordPosition: recordAll(ofPosition),
+  };
 }

@@ -16,7 +16,7 @@ import { DECIMALS } from '../report/jsonWriter.ts';
 import { SPLIT_TEXTS } from '../report/splitText.ts';
 import { TRADES } from '../simulate/createRun.ts';
 import { SCANS } from '../simulate/rowScan.ts';
-import { countFlat, countZeroVolume, nextOutlying } from './barScans/flawScans.ts';
+import { countFlat, countZeroVolume, nextOutlying } from './barScans/kernelScans.ts';
 import { kernelScans } from './barScans/kernelScans.ts';
 import { writePlaces } from './columns/rangePlaces.ts';
 import { writeMeans, writeSums } from './columns/sums.ts';

@@ -2,17 +2,18 @@
 import { conditionKind } from '../definitions/expressions/expressionRegistry.ts';
 import { EXIT_REASONS, exitReasonOf } from '../definitions/exitReasons/exitReasons.ts';
 import type { BlockValues } from '../definitions/statistics/statistics.ts';
-import { benchmarkName, BUY_AND_HOLD } from './benchmarkName.ts';
+import { benchmarkName, BUY_AND_HOLD } from './buyAndHold.ts';
 import type { ReportInput } from './reportInput.ts';
-import { ambiguityWarning } from './ambiguityFinding.ts';
 import { error, info, percent, warning, type Diagnosis, type DiagnosedNode } from './diagnosisFindings.ts';
 import type { Funnel } from './funnel.ts';
 import { dataFindings, drillingFindings, type DataFinding } from './dataFindings.ts';
-import { mostRejected, rejectionAdvice } from './rejections.ts';
+import { mostRejected, rejectionAdvice } from './conditionAdvice.ts';
 import { conjunctsOf, neverTogether, type ConditionBits, type NeverTogether, type Window } from './conditionBits.ts';
 import { conditionAdvice, MISSING_ADVICE, movements, text } from './conditionAdvice.ts';
 import type { ConditionStats } from './conditionStatistics.ts';
 import { fewHoldings } from './portfolio/allocationFindings.ts';
+import { policyInForce } from '../config.ts';
+import type { Band } from '../simulate/band.ts';
 
 /** Rejections are reported from this share of all entry orders on. */
 const MANY_REJECTIONS = 0.1;
@@ -275,4 +276,28 @@ function againstTheMarket({ report, returnPct, buyHoldReturnPct, netProfit }: Di
   if (!trails) return [];
   const message = `The strategy returned ${percent(returnPct)}${held}.`;
   return [info('TRAILS_BUY_HOLD', null, message, 'Compare maxDrawdown and exposurePct before preferring either.')];
+}
+
+function ambiguityWarning({ band, input: { config } }: ReportInput): Diagnosis | undefined {
+  if (!isSensitive(band)) return undefined;
+  const { pessimistic, optimistic } = band;
+  const readings =
+    `The return is ${percent(pessimistic)} under the pessimistic policy and ${percent(optimistic)} under the ` +
+    'optimistic one: bars in which several levels were touched decide the result.';
+  const finer = 'Import finer bars for this instrument, or move stops and targets further apart.';
+  if (pessimistic <= optimistic) return warning('AMBIGUITY_SENSITIVE', null, readings, finer);
+  const reversed = `${readings} For this strategy the pessimistic policy is not the conservative one.`;
+  if (policyInForce(config) === 'worst') return warning('AMBIGUITY_SENSITIVE', null, reversed, finer);
+  // The fallback is read only under multi_resolution.
+  const change =
+    config.ambiguityResolution === 'multi_resolution'
+      ? 'Set config.ambiguityFallback to "worst"'
+      : 'Set config.ambiguityResolution to "multi_resolution" and config.ambiguityFallback to "worst"';
+  return warning('AMBIGUITY_SENSITIVE', null, reversed, `${change} for the lower of the two. ${finer}`);
+}
+
+/** The two readings differ in sign, or by more than a fifth of the larger. */
+function isSensitive({ low, high }: Band): boolean {
+  const width = high - low;
+  return width > 0 && (low < 0 !== high < 0 || width > 0.2 * Math.max(Math.abs(low), Math.abs(high)));
 }

@@ -8,7 +8,7 @@ import { runnableKind } from '../definitions/expressions/expressionRegistry.ts';
 import { HOURS_OF_DAILY_BARS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
 import { isFreeSlippage, isPortfolio, policyInForce, symbolsOf, type ResolvedConfig } from '../config.ts';
-import { rejectionAdvice } from './rejections.ts';
+import { rejectionAdvice } from './conditionAdvice.ts';
 import type { ReportInput } from './reportInput.ts';
 
 type Code = (typeof CONFIG_WARNING_CODES)[number] | (typeof PORTFOLIO_WARNING_CODES)[number] | 'INTRADAY_WINDOW';

@@ -11,7 +11,7 @@ export interface Bound {
   readonly passed: boolean | null;
 }
 
-/** Random variations of which fewer can be run say nothing: the rule of thumb for trades (robustBounds.ts). */
+/** Random variations of which fewer can be run say nothing: the rule of thumb for trades (robustnessResult.ts). */
 export const MIN_RUNS = 30;
 /** A strategy that loses money on more than this share of the drawn histories may have been lucky with its bars. */
 export const MAX_LOSSES = 0.25;

@@ -1,10 +1,11 @@
 // Findings: what the numbers of a robustness check mean, in plain words, each with the bound that it breaks: those of
 // every analysis, and those of the backtest itself and of its lineage.
-import { ANALYSES } from './analyses/registeredAnalyses.ts';
+import { ANALYSES, type ResultsOfAnalyses } from './analyses/registeredAnalyses.ts';
 import { MIN_RUNS, type Bound } from './bound.ts';
 import { counted, percent, ratio, warning, type Finding, type FindingSeverity } from './finding.ts';
-import type { RobustnessAnalyses as Found } from './foundAnalyses.ts';
-import { isLuck } from './lineage.ts';
+import { isLuck, type Deflation } from './lineage.ts';
+import type { RunNumbers } from './checkRuns.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Findings that make the verdict luck: so many tries explain the result. */
 export const CODES_OF_LUCK: ReadonlySet<string> = new Set(['SWEEP_IS_LUCK', 'TRIALS_EXPLAIN_IT']);
@@ -14,7 +15,7 @@ export const CODES_OF_DOUBT: ReadonlySet<string> = new Set([
 ]); // prettier-ignore
 
 /** All findings, the worst first. */
-export function findingsOf(found: Found, bounds: readonly Bound[]): Finding[] {
+export function findingsOf(found: RobustnessAnalyses, bounds: readonly Bound[]): Finding[] {
   const failed = new Map(bounds.flatMap((each) => (each.passed === false ? [[each.name, each] as const] : [])));
   const { baseline } = found;
   const ofAnalyses = ANALYSES.flatMap((analysis) => {
@@ -41,7 +42,7 @@ export function findingsOf(found: Found, bounds: readonly Bound[]): Finding[] {
 type Failed = ReadonlyMap<string, Bound>;
 
 function luck(
-  { luck: { sweeps, trials, deflatedSharpe, expectedMaximum }, baseline }: Found,
+  { luck: { sweeps, trials, deflatedSharpe, expectedMaximum }, baseline }: RobustnessAnalyses,
   failed: Failed,
 ): Finding[] {
   const [sweep] = sweeps.filter(isLuck);
@@ -75,7 +76,7 @@ function luck(
   return list;
 }
 
-function openPositions({ evidence }: Found, failed: Failed): Finding[] {
+function openPositions({ evidence }: RobustnessAnalyses, failed: Failed): Finding[] {
   const bound = failed.get('openProfitShare');
   if (bound === undefined) return [];
   const open =
@@ -94,7 +95,10 @@ function openPositions({ evidence }: Found, failed: Failed): Finding[] {
 const measuredBy = ({ name, analysis }: Bound): string => analysis ?? name;
 
 /** What is missing for a verdict. */
-function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found, bounds: readonly Bound[]): Finding[] {
+function doubts(
+  { evidence, luck: { trials, probabilisticSharpe, days } }: RobustnessAnalyses,
+  bounds: readonly Bound[],
+): Finding[] {
   const of = (name: Bound['name']): Bound | undefined => bounds.find((each) => each.name === name);
   const list: Finding[] = [];
   const few = of('independentTrades');
@@ -140,4 +144,12 @@ function doubts({ evidence, luck: { trials, probabilisticSharpe, days } }: Found
       ),
     );
   return list;
+}
+
+/** The analyses that were requested; the others are absent. */
+export interface RobustnessAnalyses extends ResultsOfAnalyses {
+  readonly seed: number;
+  readonly baseline: RunNumbers;
+  readonly evidence: Omit<Evidence, 'sample' | 'firstSignalBars'>;
+  readonly luck: Deflation;
 }

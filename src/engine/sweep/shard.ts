@@ -1,7 +1,7 @@
 // A shard: a range of a sweep's variants, each run as a separate backtest that shares columns and keeps only the
 // requested numbers.
-import type { BacktestConfig } from '../config.ts';
-import { prepareComparedRun, type ComparedRun, type MarketOf } from '../comparedRun.ts';
+import { isPortfolio, symbolsOf, type BacktestConfig } from '../config.ts';
+import { prepareComparedRun, openedMarkets, type ComparedRun, type MarketOf } from '../comparedRun.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { lowerBound } from '../kernels/search.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
@@ -21,8 +21,8 @@ import { configOf, holds, type Space } from './space.ts';
 import { metricsOf, objectiveOf, spaceOf, type SweepControl, type SweepJob } from './sweepJob.ts';
 import { MAX_FAILURES_KEPT, type SweepRows } from './sweepRows.ts';
 import { foldsOf, reachesEnd, type Fold } from './folds.ts';
-import { OpenUniverses } from './openUniverses.ts';
 import { watchedTries } from './tries.ts';
+import type { Market, Universe } from '../bars/bars.ts';
 
 /** A range of indexes [first, last), and for a round the results of the earlier ones. */
 export interface ShardRange {
@@ -281,3 +281,23 @@ export const sweepContext = (job: SweepJob, marketOf: MarketOf, store: ColumnSto
   universes: new OpenUniverses(),
   store,
 });
+
+/** As many as variants are prepared before they are simulated; a universe takes some hundred bytes per instrument. */
+const MAX_UNIVERSES = 32;
+
+class OpenUniverses {
+  /** By their instruments and timeframe, the latest last. */
+  readonly #open = new Map<string, Market | Universe | RunError>();
+
+  /** The market of a config, or the universe of its list; the error names an instrument without bars. */
+  marketsOf(config: BacktestConfig, marketOf: MarketOf): Market | Universe | RunError {
+    if (!isPortfolio(config)) return openedMarkets(config, marketOf);
+    const key = JSON.stringify([config.timeframe, symbolsOf(config)]);
+    const known = this.#open.get(key);
+    const opened = known ?? openedMarkets(config, marketOf);
+    this.#open.delete(key);
+    if (this.#open.size === MAX_UNIVERSES) this.#open.delete(this.#open.keys().next().value!);
+    this.#open.set(key, opened);
+    return opened;
+  }
+}

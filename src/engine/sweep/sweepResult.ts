@@ -5,7 +5,7 @@ import { percentile, populationShape, standardDeviation } from '../report/moment
 import { buyAndHold } from '../report/buyAndHold.ts';
 import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import { dailyOf } from '../report/flatSummary.ts';
-import { previewIndexes } from '../report/preview.ts';
+import { previewIndexes } from '../report/equityPreview.ts';
 import { cscvBlocksOf, MAX_SAMPLED } from './cscvBlocks.ts';
 import { heatmapOf, marginalOf, plateauOf, type Heatmap, type Marginal, type Plateau } from './landscape.ts';
 import { minTrackRecord, probabilisticSharpe, type SharpeSample } from '../report/sharpeConfidence.ts';

@@ -5,7 +5,7 @@ import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { drawdownStatistics } from '../report/drawdown.ts';
 import type { FlatKey } from '../definitions/statistics/statistics.ts';
 import { chosenSummary, dailyOf } from '../report/flatSummary.ts';
-import { previewIndexes } from '../report/preview.ts';
+import { previewIndexes } from '../report/equityPreview.ts';
 import { coveredShare, foldsOf, type Fold } from './folds.ts';
 import { configOf, paramsOf, universeName, type LevelValue } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';

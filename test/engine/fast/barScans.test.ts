@@ -1,7 +1,7 @@
 // The kernels that read columns in place, against loops that say the same: equal bit for bit, whatever the rows hold.
 import { describe, expect, it } from 'vitest';
 import { findOutliers } from '../../../src/engine/bars/outliers.ts';
-import { kernelsUnder } from '../../../src/engine/fast/barScans/inPlace.ts';
+import { kernelsUnder } from '../../../src/engine/fast/barScans/kernelScans.ts';
 import { kernelScans } from '../../../src/engine/fast/barScans/kernelScans.ts';
 import { withoutAccelerators } from '../../../src/engine/fast/index.ts';
 import { allocateShared } from '../../../src/engine/kernels/sharedMemory.ts';

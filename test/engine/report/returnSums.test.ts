@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compensatedSum } from '../../../src/engine/kernels/compensatedSum.ts';
-import { fourthPower, thirdPower } from '../../../src/engine/report/powers.ts';
+import { fourthPower, thirdPower } from '../../../src/engine/report/returnSums.ts';
 import { powerSums, returnSums } from '../../../src/engine/report/returnSums.ts';
 import { seededRandom } from '../../support/scale.ts';
 

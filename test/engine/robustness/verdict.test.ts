@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Bound } from '../../../src/engine/robustness/bound.ts';
 import type { Finding } from '../../../src/engine/robustness/finding.ts';
 import { findingsOf } from '../../../src/engine/robustness/findings.ts';
-import type { RobustnessAnalyses } from '../../../src/engine/robustness/foundAnalyses.ts';
-import { boundsOf } from '../../../src/engine/robustness/robustBounds.ts';
-import { verdictOf } from '../../../src/engine/robustness/robustnessVerdict.ts';
+import type { RobustnessAnalyses } from '../../../src/engine/robustness/findings.ts';
+import { boundsOf } from '../../../src/engine/robustness/robustnessResult.ts';
+import { verdictOf } from '../../../src/engine/robustness/robustnessResult.ts';
 
 const numbers = { returnPct: 0.5, excessReturnPct: 0.1, sharpeRatio: 1.2, maxDrawdown: 0.1, totalPositions: 60 };
 const distribution = (p50: number) => ({ p5: p50 / 2, p25: p50, p50, p75: p50, p95: 2 * p50, count: 64 });

@@ -6,7 +6,7 @@ import { DRAWDOWN_STATISTICS } from './drawdownStatistics.ts';
 import { MONEY_STATISTICS } from './moneyStatistics.ts';
 import { RETURN_STATISTICS } from './returnStatistics.ts';
 import { UNITS, type Statistic } from './statistic.ts';
-import { USE_STATISTICS } from './useStatistics.ts';
+import { USE_STATISTICS } from './moneyStatistics.ts';
 
 /** By the function that computes them. */
 const BLOCKS = {

@@ -1,7 +1,40 @@
-// Extremes of a moving window by SIMD kernels, a block of rows at a time.
+// Extremes of a moving window by SIMD kernels (windowExtremes.wat), a block of rows at a time. Addresses and sizes are
+// in bytes.
 import { memoryUnderOwned } from '../../kernels/ownedColumns.ts';
-import { kernelMemory, simdMemory } from '../../kernels/simdMemory.ts';
-import { extremeKernels } from './windowExtremes.ts';
+import { kernelMemory, simdMemory, compileModule } from '../../kernels/simdMemory.ts';
+import { ColumnModule } from '../columnMemory.ts';
+import { WINDOWEXTREMES_WASM } from '../wasm.ts';
+
+/** Writes the best of four columns, the latest of equals; each begins later than the one before. */
+type BestOfFour = (a: number, b: number, c: number, d: number, out: number, size: number) => void;
+
+/**
+ * Writes windows, the best of each row of a source and the 3 or 15 before it, and the best of those at four addresses
+ * and the rows after each. `out` may be `windows` or before it. Both sizes are multiples of 64.
+ */
+type BestOfWindows = (
+  source: number,
+  windows: number,
+  size: number,
+  a: number,
+  b: number,
+  c: number,
+  d: number,
+  out: number,
+  outSize: number,
+) => void;
+
+/** The first address is of a column, in the memory that they are made for; `out` is where results are written. */
+interface ExtremeKernels {
+  readonly largestOfFour: BestOfFour;
+  readonly smallestOfFour: BestOfFour;
+  readonly largestBy4: BestOfWindows;
+  readonly smallestBy4: BestOfWindows;
+  readonly largestBy16: BestOfWindows;
+  readonly smallestBy16: BestOfWindows;
+}
+
+const extremeKernels = new ColumnModule<ExtremeKernels>(compileModule(WINDOWEXTREMES_WASM));
 
 /** Names of the kernels for one end of a window. */
 interface Extreme {

@@ -2,7 +2,6 @@
 import type { Settings, StrategyAst } from '../grammar/ast.ts';
 import { canonicalize } from '../canonical/canonical.ts';
 import { contentOf, strategyHash } from '../canonical/content.ts';
-import { firstDifference } from '../issues/firstDifference.ts';
 import { IssueLog, type ValidationIssue } from '../issues/issues.ts';
 import { checkPayload, type CheckContext, type CheckedPayload } from './checkPayload.ts';
 import type { PayloadMember } from './readPayload.ts';
@@ -149,4 +148,17 @@ function placeIn(
     } else source = undefined;
   }
   return place;
+}
+
+/** Pointer to the first place, in the order of the left value, where they differ; undefined when they are equal. */
+function firstDifference(left: unknown, right: unknown, pointer = ''): string | undefined {
+  if (left === right) return undefined;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return pointer;
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  for (const name of names) {
+    const [a, b] = [(left as Record<string, unknown>)[name], (right as Record<string, unknown>)[name]];
+    const found = firstDifference(a, b, pointerTo(pointer, name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -1,4 +1,5 @@
-// Misplaced values: a value of the right meaning in a form that its place does not take, and what it certainly meant.
+// Misplaced values: a value of the right meaning in a form that its place does not take, such as a condition as a text,
+// and what it certainly meant.
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import { percentLevel } from '../../definitions/levels/percentLevel.ts';
@@ -7,14 +8,13 @@ import { percentPosition } from '../../definitions/sizing/percentPosition.ts';
 import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
 import { PARAM_KINDS } from '../hints/formWords.ts';
 import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
-import { synonymIn, withoutModule, withoutOwner } from '../hints/synonyms.ts';
+import { synonymIn, withoutModule, withoutOwner, operatorKind } from '../hints/synonyms.ts';
 import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../../definitions/words.ts';
 import { numericText } from '../issues/displayNames.ts';
 import { unknownMember, type Fault } from './fault.ts';
 import { addMember, moveMember } from '../issues/patch.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { columnMeant, type Column } from './columns.ts';
-import { conditionMeant } from './conditionTexts.ts';
 import { percentMeant } from './units.ts';
 
 /**
@@ -227,3 +227,40 @@ export function argumentsBeside(node: Members, unknown: readonly string[], point
   }
   return faults;
 }
+
+/** Longer texts are formulas. */
+const MAX_LENGTH = 100;
+const COMPARISON = /^([^<>=!&|]+?)\s*(>=|<=|==|!=|>|<)\s*([^<>=!&|]+)$/;
+const CALL = /^([a-z_.]+)\s*\((.+)\)$/i;
+
+/**
+ * The comparison or cross of two operands; undefined when it is anything else.
+ * @param operand the value that a text stands for, wrapped; undefined when that is not certain
+ */
+function conditionMeant(
+  text: string,
+  operand: (text: string) => { readonly value: unknown } | undefined,
+): object | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const [, first, sign, second] = COMPARISON.exec(text.trim()) ?? [];
+  if (sign !== undefined) return joined(operatorKind(sign), operand(first.trim()), operand(second.trim()));
+  const [, name, args] = CALL.exec(text.trim()) ?? [];
+  const operator = name === undefined ? undefined : operatorKind(name);
+  if (operator?.kind !== 'cross') return undefined;
+  for (const { index } of args.matchAll(/,/g)) {
+    const found = joined(operator, operand(args.slice(0, index).trim()), operand(args.slice(index + 1).trim()));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+interface Operand {
+  readonly value: unknown;
+}
+
+const joined = (
+  operator: { readonly kind: string; readonly op: string } | undefined,
+  left: Operand | undefined,
+  right: Operand | undefined,
+): object | undefined =>
+  operator && left && right && { kind: operator.kind, op: operator.op, left: left.value, right: right.value };

@@ -6,7 +6,7 @@ import { Lowering } from '../graph/lowerGraph.ts';
 import type { Param, StrategyAst } from '../grammar/ast.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { isParamRef } from '../grammar/shapes.ts';
-import { Draft, type Container } from './draft.ts';
+import { Draft, type Container } from './overrides.ts';
 import { overriddenPath } from './overrides.ts';
 
 /** A strategy as it was sent: a graph comes with the AST that it compiles to. */

@@ -1,4 +1,5 @@
-// Overrides: numbers of a payload that one run replaces by JSON pointer, without changing the payload.
+// Overrides: numbers of a payload that one run replaces by JSON pointer, in a draft, which is a changed copy that
+// shares what is not changed.
 import type { StrategyAst } from '../grammar/ast.ts';
 import { checkStrategy } from '../check/checkStrategy.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
@@ -6,8 +7,8 @@ import { shown } from '../issues/displayNames.ts';
 import type { IssueDetails, IssueLog } from '../issues/issues.ts';
 import { locate } from '../issues/locate.ts';
 import type { PatchOperation } from '../issues/patch.ts';
-import { parsePointer, pointerTo } from '../pointer.ts';
-import { Draft, type Container } from './draft.ts';
+import { parsePointer, pointerTo, valueAtPath } from '../pointer.ts';
+import { isParamRef } from '../grammar/shapes.ts';
 
 /**
  * A copy of the AST with the numbers at those pointers replaced (unchanged parts are shared), checked as a whole. A
@@ -138,3 +139,48 @@ function repairOf(pointer: string, numbers: NumbersByNames): Omit<IssueDetails, 
     ? { suggestion, patch: [{ op: 'move', from: placeOf(pointer), path: placeOf(found) }] }
     : { suggestion };
 }
+
+export type Container = Record<string, unknown>;
+
+/**
+ * A changed copy of a JSON value. Each object and list is copied at most once, however many numbers in it are set, so
+ * the time is linear in what is sent.
+ */
+export class Draft {
+  readonly root: Container;
+  readonly #copies = new Set<object>();
+
+  constructor(original: Container) {
+    this.root = this.#copyOf(original);
+  }
+
+  /** Replaces the number (or parameter) at the path; false when there is none. */
+  replaceNumber(path: readonly string[], value: number): boolean {
+    const isThere = path.length > 0 && isReplaceable(this.at(path));
+    if (isThere) this.set(path, value);
+    return isThere;
+  }
+
+  at(path: readonly string[]): unknown {
+    return valueAtPath(this.root, path);
+  }
+
+  /** Sets a member of an object or list that is there. */
+  set(path: readonly string[], value: unknown): void {
+    const last = path.length - 1;
+    let container = this.root;
+    for (const name of path.slice(0, last)) {
+      const below = container[name] as Container;
+      container = container[name] = this.#copies.has(below) ? below : this.#copyOf(below);
+    }
+    container[path[last]] = value;
+  }
+
+  #copyOf(original: Container): Container {
+    const copy = (Array.isArray(original) ? [...(original as unknown[])] : { ...original }) as Container;
+    this.#copies.add(copy);
+    return copy;
+  }
+}
+
+const isReplaceable = (value: unknown): boolean => typeof value === 'number' || isParamRef(value);

@@ -2,7 +2,7 @@
 import type { EvaluatedPlan } from '../../evaluate/evaluatePlan.ts';
 import { buyAndHold } from '../buyAndHold.ts';
 import { drawdowns } from '../drawdown.ts';
-import { asHeading, benchmarkName, BUY_AND_HOLD } from '../benchmarkName.ts';
+import { asHeading, benchmarkName, BUY_AND_HOLD } from '../buyAndHold.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import type { PortfolioRun } from '../reportInput.ts';
 import type { NamedTradeRow } from '../tradeTable.ts';

@@ -3,7 +3,7 @@ import { policyInForce, symbolsOf, type ResolvedConfig } from '../../config.ts';
 import { slippageKindOf } from '../../definitions/slippage/slippageKinds.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { TIMEFRAME_MS } from '../../bars/bars.ts';
-import { benchmarkName } from '../benchmarkName.ts';
+import { benchmarkName } from '../buyAndHold.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { html, NOTHING, tone, type Html } from '../kit/html.ts';
 import { count, day, fixed, percentWithSign, rate, trimmed, type Precision } from '../kit/numberText.ts';

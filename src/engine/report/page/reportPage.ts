@@ -6,12 +6,20 @@ import type { PortfolioRun } from '../reportInput.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { chartData } from './chartData.ts';
 import { chartedInstruments } from './instrumentPrices.ts';
-import { dataSection } from './dataSection.ts';
 import { headingSection, marketOf, noticeSection, titleOf } from './headingSection.ts';
 import { contributionSection, instrumentsSection, rankedOutSection } from './instrumentSections.ts';
 import { exposureSection, turnoverSection, weightsSection } from './weightSections.ts';
-import { html, htmlPage, NOTHING, section, type Html } from '../kit/html.ts';
-import { day, minute, moneyDecimals, priceDecimals, quantityDecimals, type Precision } from '../kit/numberText.ts';
+import { html, htmlPage, NOTHING, section, table, type Html } from '../kit/html.ts';
+import {
+  day,
+  minute,
+  moneyDecimals,
+  priceDecimals,
+  quantityDecimals,
+  fixed,
+  percentWithSign,
+  type Precision,
+} from '../kit/numberText.ts';
 import { drawdownsSection, monthsSection, spreadSection } from './returnsSections.ts';
 import { bandSection, conditionsSection, diagnosisSection, funnelSection } from './signalSections.ts';
 import { statisticsSection } from './statisticsSection.ts';
@@ -158,4 +166,33 @@ function footer({ report, resultHash, reproducibility }: CompletedRun): Html {
       Charts by <a href="${CHART_SITE}">TradingView</a> Lightweight Charts™, © TradingView, Inc., Apache License 2.0.
     </p>
   </footer>`;
+}
+
+function dataSection({ summary }: CompletedRun, precision: Precision): Html {
+  const { outlierCount, outliers } = summary.dataQuality;
+  if (outlierCount === 0) return NOTHING;
+  const rows = outliers.map(
+    ({ symbol, time, kind, column, price, neighbor }) =>
+      html`<tr>
+        <th scope="row">${symbol === undefined ? NOTHING : `${symbol} `}${precision.time(time)}</th>
+        <td class="text">${column}</td>
+        <td>${fixed(price, precision.price)}</td>
+        <td>${fixed(neighbor, precision.price)}</td>
+        <td>${percentWithSign(price / neighbor - 1)}</td>
+        <td class="text">${kind === 'spike' ? 'the bars beside it' : 'the close before it'}</td>
+      </tr>`,
+  );
+  const headings = [
+    { text: 'Bar', isText: true },
+    { text: 'Price', isText: true },
+    { text: 'Value' },
+    { text: 'Neighbor' },
+    { text: 'Difference' },
+    { text: 'Compared with', isText: true },
+  ];
+  const shown = outliers.length < outlierCount ? ` The first ${outliers.length} of ${outlierCount} are shown.` : '';
+  const note =
+    `Prices that the bars around them contradict: bad ticks, unadjusted splits or crashes.${shown} Trades ` +
+    `near them deserve a closer look.`;
+  return section({ id: 'data-quality', title: 'Outliers in the bars', note }, table(headings, rows));
 }

@@ -1,6 +1,6 @@
 // Returns over time and per position: months and years, the deepest drawdowns, and the distribution of results.
 import { exitReasonOf, type ExitReason } from '../../definitions/exitReasons/exitReasons.ts';
-import { asHeading, benchmarkName } from '../benchmarkName.ts';
+import { asHeading, benchmarkName } from '../buyAndHold.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { drawdowns } from '../drawdown.ts';
 import { html, NOTHING, section, signedCell, table, trusted, type Html } from '../kit/html.ts';

@@ -1,7 +1,7 @@
 // The statistics of a run by name, in tables of one unit each.
 import type { ReportRow, ReportTable } from '../../definitions/statistics/statistic.ts';
 import { STATISTICS } from '../../definitions/statistics/statistics.ts';
-import { asHeading, benchmarkName, BUY_AND_HOLD } from '../benchmarkName.ts';
+import { asHeading, benchmarkName, BUY_AND_HOLD } from '../buyAndHold.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { html, NOTHING, section, tone, trusted, type Html } from '../kit/html.ts';
 import { fixed, minute, percent, type Precision } from '../kit/numberText.ts';

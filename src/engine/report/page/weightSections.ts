@@ -1,5 +1,5 @@
 // A portfolio over time: the weights of its instruments, its exposure and positions, and how often it was turned over.
-import { previewIndexes } from '../preview.ts';
+import { previewIndexes } from '../equityPreview.ts';
 import type { PortfolioRun, ReportInput } from '../reportInput.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { html, NOTHING, section, type Html } from '../kit/html.ts';

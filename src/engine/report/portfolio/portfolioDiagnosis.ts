@@ -2,7 +2,7 @@
 import type { FlatParts } from '../flatSummary.ts';
 import { text } from '../conditionAdvice.ts';
 import { info, percent, warning, type Diagnosis } from '../diagnosisFindings.ts';
-import { rejectionAdvice } from '../rejections.ts';
+import { rejectionAdvice } from '../conditionAdvice.ts';
 import type { PortfolioRun, ReportInput } from '../reportInput.ts';
 import type { InstrumentRow } from './instrumentRows.ts';
 import { neverHeld } from './allocationFindings.ts';

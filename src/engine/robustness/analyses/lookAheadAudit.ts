@@ -1,6 +1,6 @@
 // The look-ahead audit: the same run on bars that end earlier must have the same signals, fills and equity up to there.
 import type { Market, Universe } from '../../bars/bars.ts';
-import { previewIndexes } from '../../report/preview.ts';
+import { previewIndexes } from '../../report/equityPreview.ts';
 import { bound } from '../bound.ts';
 import { marketUpTo } from '../cutMarket.ts';
 import { universeKnownAt } from '../cutUniverse.ts';

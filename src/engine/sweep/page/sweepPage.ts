@@ -2,7 +2,7 @@
 // mode too.
 import { isPortfolio } from '../../config.ts';
 import { html, htmlPage, NOTHING, section, type Html } from '../../report/kit/html.ts';
-import { benchmarkName } from '../../report/benchmarkName.ts';
+import { benchmarkName } from '../../report/buyAndHold.ts';
 import { listed } from '../../report/portfolio/symbolList.ts';
 import { isFraction, type FlatKey } from '../../definitions/statistics/statistics.ts';
 import { heatmapOf, type Heatmap } from '../landscape.ts';
