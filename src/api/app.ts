@@ -14,7 +14,7 @@ import {
   isInjected,
   REQUEST_TIMEOUT_MS,
 } from './http/connections.ts';
-import { drainGracefully } from './http/draining.ts';
+import { drainGracefully } from './http/connections.ts';
 import type { HeavyRequests } from './http/heavyQueue.ts';
 import { forwardHeavyRequests } from './http/heavyRequests.ts';
 import { answerFailures, sendProblem } from './http/failures.ts';

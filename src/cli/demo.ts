@@ -1,5 +1,5 @@
 // candlepool demo: the whole system at work in a temporary folder, from an empty database to two hundred backtests;
-// then everything is stopped and removed.
+// then everything is stopped and removed, and so are the folders that killed demos have left behind.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, tmpdir } from 'node:os';
@@ -10,10 +10,14 @@ import type { Command } from 'commander';
 import { isolatedEnvironment, ROOT } from '../config.ts';
 import { EmbeddedPackageError, requireEmbeddedPackage } from '../db/embeddedCluster.ts';
 import { DemoAgent, type DemoOutcome } from './demoAgent.ts';
-import { makeDemoFolder, removeAbandonedFolders, removeDemoFolder } from './demoFolder.ts';
 import { serveCommand } from './invocation.ts';
 import { beginLifetime } from './lifetime.ts';
 import { CommandError, printJson, printLine, withJson } from './output.ts';
+import { randomUUID } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { makeFolder, requireRoom } from '../folders.ts';
+import { removeEmbedded } from '../db/embedded.ts';
+import { isAlive } from '../db/processes.ts';
 
 /**
  * First start of the database, import of the shipped series, and two processes: seconds, even on a slow disk. Longer
@@ -171,5 +175,45 @@ class Commands implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#running;
+  }
+}
+
+/** The server of a killed demo stops within seconds; no demo takes this long. */
+const ABANDONED_AFTER_MS = 3_600_000;
+const NAME = /^candlepool-demo-(\d+)-/;
+
+/** Space for the embedded database, two hundred results and the log of writing them. */
+const DEMO_BYTES = 192 << 20;
+const ADVICE = 'Set TMPDIR to a folder that this user can write.';
+
+/**
+ * Makes a folder below `parent` whose name says which process it belongs to.
+ * @throws FolderError
+ */
+export async function makeDemoFolder(parent: string): Promise<string> {
+  await makeFolder(parent, ADVICE);
+  await requireRoom(parent, DEMO_BYTES, 'set TMPDIR to a folder on another disk');
+  const folder = join(parent, `candlepool-demo-${process.pid}-${randomUUID().slice(0, 8)}`);
+  await makeFolder(folder, ADVICE, 0o700);
+  return folder;
+}
+
+/** Removes a demo folder. First stops its Postgres, which a killed server has left running. */
+async function removeDemoFolder(folder: string): Promise<void> {
+  await removeEmbedded(folder);
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** Removes the folders below `parent` of demos that were killed an hour ago or longer, as far as this user may. */
+export async function removeAbandonedFolders(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = NAME.exec(name)?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    const folder = join(parent, name);
+    const found = await stat(folder).catch(() => null);
+    if (found === null || found.uid !== (process.getuid?.() ?? found.uid)) continue;
+    if (Date.now() - found.mtimeMs < ABANDONED_AFTER_MS) continue;
+    // What cannot be removed now must not keep this demo from running.
+    await removeDemoFolder(folder).catch(() => {});
   }
 }

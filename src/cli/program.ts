@@ -1,9 +1,10 @@
-// The commands, by name, and how a call of one ends. A command's module is loaded when it is called.
-import { Command, CommanderError, Help } from 'commander';
+// The commands, by name, and how a call of one ends. A command's module is loaded when it is called. Required options
+// are checked after unknown ones, so that `--stratgy x` is answered "did you mean --strategy", not "--strategy is
+// missing", and `validate x.json` with the option that x.json belongs to.
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { VERSION } from '../config.ts';
 import { commandName } from './invocation.ts';
 import { reportFailure, UsageError } from './output.ts';
-import { checkRequiredOptionsLast } from './requiredOptions.ts';
 
 interface CommandModule {
   readonly register: (program: Command) => void;
@@ -97,4 +98,37 @@ function unknownFirst(args: readonly string[]): readonly string[] {
   const name = args[0] === 'help' ? args[1] : args[0];
   const isKnown = name === undefined || name === 'help' || name.startsWith('-');
   return isKnown || COMMANDS.some(([command]) => command === name) ? args : [name];
+}
+
+/** Takes over from commander the check of every required option of the command and its subcommands. */
+function checkRequiredOptionsLast(command: Command): void {
+  for (const subcommand of command.commands) checkRequiredOptionsLast(subcommand);
+  const required = command.options.filter((option) => option.mandatory);
+  if (required.length === 0) return;
+  for (const option of required) {
+    option.mandatory = false;
+    option.description += ' (required)';
+  }
+  // Commander rejects unknown options before any action, with a suggestion.
+  command.allowExcessArguments();
+  command.hook('preAction', () => {
+    const missing = required.filter((option) => command.getOptionValue(option.attributeName()) === undefined);
+    const bare = command.args.slice(command.registeredArguments.length);
+    if (bare.length > 0) command.error(`error: ${bareMessage(bare, missing)}`, { code: 'commander.excessArguments' });
+    if (missing.length > 0)
+      command.error(`error: ${messageOf(missing)}`, { code: 'commander.missingMandatoryOptionValue' });
+  });
+}
+
+const messageOf = (missing: readonly Option[]): string =>
+  `${missing.map(({ flags }) => flags).join(' and ')} ${missing.length === 1 ? 'is' : 'are'} required.`;
+
+/** What to write for arguments without the options that they belong to. */
+function bareMessage(bare: readonly string[], missing: readonly Option[]): string {
+  const list = bare.map((word) => JSON.stringify(word)).join(' and ');
+  const what = `${list} ${bare.length === 1 ? 'stands' : 'stand'} without an option`;
+  if (bare.length > missing.length) return `${what}; remove ${bare.length === 1 ? 'it' : 'them'}, or name the option.`;
+  const words = bare.map((word) => (/^[\w./:@-]+$/.test(word) ? word : JSON.stringify(word)));
+  const written = missing.map(({ flags, long }, at) => (at in words ? `${long} ${words[at]}` : flags));
+  return `${what}. Write ${written.join(' ')}.`;
 }

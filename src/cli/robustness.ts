@@ -1,4 +1,5 @@
-// candlepool robustness: how robust the backtest of a strategy file is, in this process, on several threads.
+// candlepool robustness: how robust the backtest of a strategy file is, in this process, on several threads, and what
+// earlier sweeps say of it, whose results it reads as `candlepool sweep --json` prints them or the API answers them.
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { MAX_THREADS } from '../config.ts';
@@ -10,12 +11,14 @@ import {
   ROBUSTNESS_ANALYSES,
   RobustnessSpec,
   stepsOf,
+  symbolsOf,
   type AnalysisRow,
   type RobustnessJob,
   type RobustnessResult,
   type Snapshot,
   type StepOutcome,
-  symbolsOf,
+  type Lineage,
+  type LineageSweep,
 } from '../engine/index.ts';
 import { counted } from '../market/formatting.ts';
 import { symbolList, wholeNumber } from './arguments.ts';
@@ -23,8 +26,8 @@ import { CommandError, percent, printJson, printLine, printTable, UsageError, wi
 import { startProgress } from './progress.ts';
 import { readCheckedStrategy, readConfigFile, type InstrumentOptions } from './runInputs.ts';
 import { openRun, repeated, withMarketOptions, type MarketOptions } from './runMarkets.ts';
-import { readLineage } from './sweepFiles.ts';
-import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
+import { withStrategyOptions, readJsonObject, type StrategyOptions } from './strategyFile.ts';
+import { z } from 'zod';
 
 interface Options extends StrategyOptions, InstrumentOptions, MarketOptions {
   readonly config: string;
@@ -144,3 +147,54 @@ const noteOf = ({ lossProbability, error }: AnalysisRow): string =>
 
 const auditText = (passed: boolean | null): string =>
   passed === null ? 'there was nothing to compare' : passed ? 'passed' : 'failed';
+
+const Metric = z
+  .number()
+  .nullish()
+  .transform((value) => value ?? null);
+const SweepFile = z.object({
+  verdict: z.object({ code: z.string(), text: z.string() }),
+  trials: z.object({ sweep: z.number(), workspace: z.number().nullable() }),
+  overfitting: z.object({ trials: z.number(), expectedMaximum: z.number().nullable() }),
+  top: z.array(
+    z.object({
+      rank: z.number(),
+      metrics: z.object({ returnPct: Metric, sharpeRatio: Metric, totalPositions: Metric }),
+      plateau: z.object({ score: z.number().nullable(), isCliff: z.boolean() }),
+    }),
+  ),
+});
+
+/**
+ * The sweeps that a backtest is said to come from, and their trials together.
+ * @throws CommandError
+ */
+export async function readLineage(paths: readonly string[]): Promise<Lineage> {
+  const read = await Promise.all(paths.map(readSweep));
+  if (read.length === 0) return { trials: null, sweeps: [] };
+  return {
+    trials: read.reduce((sum, { trials }) => sum + trials, 0),
+    sweeps: read.map(({ sweep }) => sweep),
+  };
+}
+
+async function readSweep(path: string): Promise<{ readonly trials: number; readonly sweep: LineageSweep }> {
+  const content = await readJsonObject(path);
+  const parsed = SweepFile.safeParse(content.result ?? content);
+  if (!parsed.success)
+    throw new CommandError(
+      `${path} does not hold the result of a sweep. Write one with: candlepool sweep … --json > ${path}`,
+      'SWEEP_INVALID',
+    );
+  const { verdict, trials, overfitting, top } = parsed.data;
+  return {
+    trials: trials.workspace ?? trials.sweep,
+    sweep: {
+      name: path,
+      isOfBacktest: true,
+      verdict,
+      overfitting,
+      top: top.map(({ rank, metrics, plateau }) => ({ rank, plateau, ...metrics })),
+    },
+  };
+}

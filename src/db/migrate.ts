@@ -1,16 +1,16 @@
 // Brings a database to the current schema: migrations/*.sql in order, then the functions of src/db/functions/, then
-// Graphile Worker's own tables.
+// Graphile Worker's own tables. Each file of src/db/functions/ creates the function it is named after, and the triggers
+// that call it; it is applied again when its text has changed, and the function is dropped when the file is gone.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Logger, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { ROOT } from '../config.ts';
-import { urlOf } from './connect.ts';
-import type { Queryable, Sql } from './connect.ts';
+import { urlOf, type Queryable, type Sql } from './connect.ts';
 import { LOCKS } from './locks.ts';
-import { applyFunctions, readFunctionTexts } from './sqlFunctions.ts';
+import { hash } from 'node:crypto';
 
-const FOLDER = join(ROOT, 'migrations');
+const MIGRATIONS = join(ROOT, 'migrations');
 
 interface Applied {
   /** Names of the files that were run now. */
@@ -54,14 +54,14 @@ async function applyAll(connection: Queryable): Promise<Applied> {
 
 /** @returns the names of the files that were run now */
 async function applyMigrations(tx: Queryable): Promise<string[]> {
-  const files = (await readdir(FOLDER)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
+  const files = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
   await tx`
     create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
   const applied = new Set((await tx<{ name: string }[]>`select name from migrations`).map((row) => row.name));
   requireKnown(applied, files);
   const pending = files.filter((name) => !applied.has(name));
   for (const name of pending) {
-    const text = await readFile(join(FOLDER, name), 'utf8');
+    const text = await readFile(join(MIGRATIONS, name), 'utf8');
     try {
       await tx.unsafe(`${text};\ninsert into migrations (name) values ('${name}')`);
     } catch (error) {
@@ -109,5 +109,86 @@ async function migrateGraphileWorker(connectionString: string): Promise<void> {
     await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) });
   } finally {
     await pool.end();
+  }
+}
+
+const FUNCTIONS = 'src/db/functions';
+
+/** The text of each file, by the name of its function. */
+type FunctionTexts = ReadonlyMap<string, string>;
+
+export async function readFunctionTexts(): Promise<FunctionTexts> {
+  const names = (await readdir(join(ROOT, FUNCTIONS)))
+    .filter((file) => /^\w+\.sql$/.test(file))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .sort();
+  const texts = names.map((name) => readFile(join(ROOT, FUNCTIONS, `${name}.sql`), 'utf8'));
+  return new Map((await Promise.all(texts)).map((text, index) => [names[index], text]));
+}
+
+/**
+ * Makes the functions of the database those of `texts`. A function whose text is unchanged is left alone.
+ * @param tx a transaction, so that a text that fails leaves all functions as they were
+ * @returns the names of the functions that were created or dropped
+ */
+export async function applyFunctions(tx: Queryable, texts: FunctionTexts): Promise<string[]> {
+  const stored = await readStored(tx, [...texts.keys()]);
+  const isCurrent = ({ name, comment }: StoredFunction): boolean =>
+    texts.has(name) && comment === commentOf(name, texts.get(name)!);
+  const current = new Set(stored.filter(isCurrent).map(({ name }) => name));
+  const outdated = stored.filter((found) => !isCurrent(found));
+  const changed = [...texts.keys()].filter((name) => !current.has(name));
+  if (changed.length === 0 && outdated.length === 0) return [];
+  for (const { name, signature, triggers } of outdated) {
+    const drops = [...triggers.map((trigger) => `drop trigger ${trigger}`), `drop function ${signature}`];
+    await run(tx, name, drops.join(';\n'));
+  }
+  // A function may call one that is created after it, so the bodies are checked when all functions exist.
+  await tx`set local check_function_bodies = off`;
+  for (const name of changed) {
+    const text = texts.get(name)!;
+    await run(tx, name, `${text};\ncomment on function ${name} is '${commentOf(name, text)}'`);
+  }
+  await checkBodies(tx, [...texts.keys()]);
+  return [...new Set([...outdated.map(({ name }) => name), ...changed])].toSorted();
+}
+
+/** The comment of a function in the database says which text it was created from. */
+const commentOf = (name: string, text: string): string => `${FUNCTIONS}/${name}.sql, sha256 ${hash('sha256', text)}`;
+
+interface StoredFunction {
+  readonly name: string;
+  /** The name with the types of the arguments, as `drop function` needs it. */
+  readonly signature: string;
+  readonly comment: string | null;
+  /** Triggers that call it, as `drop trigger` needs them. */
+  readonly triggers: readonly string[];
+}
+
+/** The functions in the database that have one of the names or were created from a file that may be gone. */
+const readStored = (tx: Queryable, names: readonly string[]) => tx<StoredFunction[]>`
+  select p.proname as name, p.oid::regprocedure::text as signature, obj_description(p.oid, 'pg_proc') as comment, array(
+    select format('%I on %s', t.tgname, t.tgrelid::regclass) from pg_trigger t where t.tgfoid = p.oid
+  ) as triggers
+  from pg_proc p
+  where p.pronamespace = current_schema()::regnamespace and (
+    p.proname = any (${names as string[]}::text[])
+      or starts_with(obj_description(p.oid, 'pg_proc'), ${`${FUNCTIONS}/`}::text))`;
+
+/** Lets the language of each function check its body. */
+async function checkBodies(tx: Queryable, names: readonly string[]): Promise<void> {
+  await tx`set local check_function_bodies = on`;
+  const checks = await tx<{ name: string; statement: string }[]>`
+    select p.proname as name, format('select %s(%s)', l.lanvalidator::regproc, p.oid) as statement
+    from pg_proc p join pg_language l on l.oid = p.prolang
+    where p.pronamespace = current_schema()::regnamespace and p.proname = any (${names as string[]}::text[])`;
+  for (const { name, statement } of checks) await run(tx, name, statement);
+}
+
+async function run(tx: Queryable, name: string, statements: string): Promise<void> {
+  try {
+    await tx.unsafe(statements);
+  } catch (error) {
+    throw new Error(`${FUNCTIONS}/${name}.sql failed: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -1,11 +1,11 @@
-// How much of its tier's limits a workspace uses, read in one statement: agents ask for it often.
+// How much of its tier's limits a workspace uses, read in one statement, because agents ask for it often, and the
+// workspace_storage table: bytes of versions and of kept answers, counted by triggers.
 import { activeApiKeys } from './apiKeys.ts';
 import { backtestResultBytes, openBacktests } from './backtests.ts';
-import type { Queryable } from './connect.ts';
+import type { Queryable, Transaction } from './connect.ts';
 import { listedStrategies } from './strategies.ts';
 import { sweepResultBytes } from './sweeps.ts';
 import type { Workspace } from './workspaces.ts';
-import { storedBytes } from './workspaceStorage.ts';
 
 /** What is used of each limit, by the name of the limit. */
 interface WorkspaceUsage {
@@ -32,4 +32,17 @@ export async function findWorkspaceUsage(
   if (row === undefined) return null;
   const { name, createdAt, ...usage } = row;
   return { name, createdAt, usage };
+}
+
+export const storedBytes = (sql: Queryable, workspaceId: string) => sql<[{ bytes: number }]>`
+  select coalesce(sum(bytes), 0)::bigint as bytes from workspace_storage where workspace_id = ${workspaceId}`;
+
+/** `storedBytes`, locked: no other transaction can change it until this one ends. */
+export async function lockStoredBytes(tx: Transaction, workspaceId: string): Promise<number> {
+  await tx`
+    insert into workspace_storage (workspace_id, bytes) values (${workspaceId}, 0)
+      on conflict (workspace_id) do nothing`;
+  const [row] = await tx<[{ bytes: number }]>`
+    select bytes from workspace_storage where workspace_id = ${workspaceId} for update`;
+  return row.bytes;
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { createBodyDrain } from '../../src/api/http/bodyDrain.ts';
+import { createBodyDrain } from '../../src/api/http/connections.ts';
 
 const PART = 64 * 1024;
 /** A body of `parts` parts that counts how many were read. */

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { makeDemoFolder, removeAbandonedFolders } from '../../src/cli/demoFolder.ts';
+import { makeDemoFolder, removeAbandonedFolders } from '../../src/cli/demo.ts';
 
 let parent: string;
 beforeEach(() => {

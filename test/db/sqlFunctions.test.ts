@@ -1,7 +1,7 @@
 // The functions of the database follow their files: changed texts are applied, unchanged ones are left alone.
 import { expect, it } from 'vitest';
 import type { Sql } from '../../src/db/connect.ts';
-import { applyFunctions, readFunctionTexts } from '../../src/db/sqlFunctions.ts';
+import { applyFunctions, readFunctionTexts } from '../../src/db/migrate.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { functionNames } from '../support/sqlFunctions.ts';
 

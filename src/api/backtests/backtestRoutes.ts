@@ -3,18 +3,24 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
 import { listBacktests } from '../../db/backtestLists.ts';
-import { cancelBacktest, deleteBacktest, findBacktestStatus, insertBacktests } from '../../db/backtests.ts';
-import type { NewBacktest } from '../../db/backtests.ts';
+import {
+  cancelBacktest,
+  deleteBacktest,
+  findBacktestStatus,
+  insertBacktests,
+  findBacktestState,
+  type NewBacktest,
+  type BacktestState,
+} from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategyVersions.ts';
 import { STATISTIC_POSITIONS } from '../../engine/index.ts';
 import { AgentView, agentView } from './agentView.ts';
 import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
 import { requireBacktest } from './requireBacktest.ts';
-import { requireKey } from '../http/auth/authentication.ts';
+import { requireKey, type Caller } from '../http/auth/authentication.ts';
 import { viewOf } from '../http/detailQuery.ts';
-import type { Caller } from '../http/auth/authentication.ts';
-import { BACKTESTS, detailBody, rowBody } from './backtestBodies.ts';
+import { BACKTESTS, detailBody, rowBody, progressOf } from './backtestBodies.ts';
 import { BacktestCheck, requireReady } from './backtestChecks.ts';
 import { checkItems, versionIdOf, type CheckedItem } from './batchChecks.ts';
 import { requireConfigBody } from './configFaults.ts';
@@ -40,7 +46,6 @@ import {
 } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 import { artifactRoutes } from './artifactRoutes.ts';
-import { followed } from './backtestEvents.ts';
 import { robustnessRoutes } from './robustnessRoutes.ts';
 import { deleteRoute, followRoute, type RunKind } from './runRoutes.ts';
 
@@ -257,3 +262,16 @@ async function cancel(app: App, { sql, config }: Services, caller: Caller, id: s
 
 const waitUntilEnded = (app: App, sql: Sql, caller: Caller, id: string, timeoutMs: number, reply: FastifyReply) =>
   waitForEnd(app, reply, id, timeoutMs, () => findBacktestStatus(sql, caller.workspaceId, id));
+
+/** How `followRoute` reads a backtest, and what an event says of it. */
+export const followed = (sql: Sql) => ({
+  read: (workspaceId: string, id: string) => findBacktestState(sql, workspaceId, id),
+  dataOf: (backtest: BacktestState): string =>
+    JSON.stringify({
+      id: backtest.id,
+      status: backtest.status,
+      progress: progressOf(backtest),
+      error: backtest.error,
+      finishedAt: backtest.finishedAt,
+    }),
+});

@@ -2,15 +2,14 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { setTimeout as after } from 'node:timers/promises';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Histogram, Registry, Gauge } from 'prom-client';
 import { z } from 'zod';
 import { isStalled, readQueueNumbers } from '../../db/workerProcesses.ts';
 import { sentBearer } from '../http/auth/transport.ts';
-import type { HeavyState } from '../http/heavyQueue.ts';
+import type { HeavyState, HeavyRequests } from '../http/heavyQueue.ts';
 import { problem } from '../http/problems.ts';
 import { problems } from '../http/routeSchemas.ts';
 import { measureBacktests, measureTrouble } from './backtestMetrics.ts';
-import { measureHeavyRequests } from './heavyMetrics.ts';
 import type { App, Services } from '../services.ts';
 
 declare module 'fastify' {
@@ -144,4 +143,30 @@ const FREE_AT_LEAST_BYTES = 64 << 20;
 async function lacksRoom(folder: string): Promise<boolean> {
   const found = await statfs(folder).catch(() => null);
   return found !== null && found.bavail * found.bsize < FREE_AT_LEAST_BYTES;
+}
+
+/** The total is a gauge because prom-client's counters cannot be set; it only grows while the process lives. */
+const GAUGES: readonly (readonly [name: string, help: string, value: (state: HeavyState) => number])[] = [
+  ['thread_answering', '0 while the thread of heavy requests is silent or being replaced.', (at) => +at.isAnswering],
+  [
+    'thread_replacements_total',
+    'Threads of heavy requests that stopped answering and were replaced.',
+    (at) => at.replacements,
+  ],
+  ['requests_waiting', 'Heavy requests that wait for their turn.', (at) => at.waiting],
+];
+
+/** Where requests are answered in place, nothing waits and no thread is silent. */
+const IN_PLACE: HeavyState = { isAnswering: true, waiting: 0, active: 0, replacements: 0, lastReplacedAt: null };
+
+/** @param heavyRequests null: requests are answered in place */
+function measureHeavyRequests(registry: Registry, heavyRequests: HeavyRequests | null): void {
+  for (const [name, help, value] of GAUGES) {
+    const gauge: Gauge = new Gauge({
+      name: `candlepool_heavy_${name}`,
+      help,
+      registers: [registry],
+      collect: () => gauge.set(value(heavyRequests?.state() ?? IN_PLACE)),
+    });
+  }
 }

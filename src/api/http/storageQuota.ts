@@ -1,6 +1,6 @@
 // The storage quota: how many bytes of versions and of kept answers a workspace may have.
 import type { Queryable, Transaction } from '../../db/connect.ts';
-import { lockStoredBytes, storedBytes } from '../../db/workspaceStorage.ts';
+import { lockStoredBytes, storedBytes } from '../../db/workspaceUsage.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import type { Asker } from './bodyLimits.ts';
 import { problem } from './problems.ts';

@@ -7,7 +7,7 @@ import { problem, ProblemError } from '../problems.ts';
 import type { App, Services } from '../../services.ts';
 import { checkKey, isKeyStillRight } from './keyCheck.ts';
 import type { Caller } from './keyCheck.ts';
-import { createKeyReader } from './keyReader.ts';
+import { createKeyReader } from './keyCheck.ts';
 import { createLastUsed } from './lastUsed.ts';
 import { Secrets } from './secrets.ts';
 import { createThrottle } from './throttle.ts';

