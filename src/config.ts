@@ -106,6 +106,9 @@ const Environment = z.object({
     .min(16, 'must have at least 16 characters')
     .optional()
     .describe('Bearer token that `/metrics` asks for; default: none, keep the path private.'),
+  WEBHOOKS_PRIVATE: choice(SWITCH_VALUES)
+    .default('off')
+    .describe('`on` lets webhooks reach private addresses, and receivers without TLS (`http://`).'),
   CANDLEPOOL_API_KEY: z.string().optional().describe('API key that `candlepool mcp` calls the service with.'),
   RATE_LIMITS: choice(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
   WARM_UP: choice(SWITCH_VALUES)
@@ -148,6 +151,8 @@ export interface Config {
   readonly metricsToken: string | undefined;
   /** As Fastify's trustProxy takes it; false: the address of a client is that of its connection. */
   readonly trustedProxies: string | false;
+  /** Whether webhooks may reach private addresses, and receivers without TLS. */
+  readonly webhooksPrivate: boolean;
   readonly rateLimits: boolean;
   readonly warmUp: boolean;
   /** For `candlepool mcp`; undefined: not set. */
@@ -193,6 +198,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     allowedOrigins: values.ALLOWED_ORIGINS ?? [],
     metricsToken: values.METRICS_TOKEN,
     trustedProxies: values.TRUSTED_PROXIES ?? false,
+    webhooksPrivate: values.WEBHOOKS_PRIVATE === 'on',
     rateLimits: values.RATE_LIMITS === 'on',
     warmUp: values.WARM_UP === 'on',
     apiKey: values.CANDLEPOOL_API_KEY,

@@ -39,6 +39,7 @@ import { mcpRoutes } from './mcp/mcpRoutes.ts';
 import { strategyRoutes } from './strategies/strategyRoutes.ts';
 import { sweepRoutes } from './sweeps/sweepRoutes.ts';
 import { templateRoutes } from './templates/templateRoutes.ts';
+import { webhookRoutes } from './webhooks/webhookRoutes.ts';
 import { workspaceRoutes } from './workspaces/workspaceRoutes.ts';
 import { listenForChanges } from './http/waiting.ts';
 import type { App, Services } from './services.ts';
@@ -158,6 +159,7 @@ async function registerRoutes(app: App, services: Services): Promise<void> {
   await backtestRoutes(app, services);
   await sweepRoutes(app, services);
   await marketDataRoutes(app, services);
+  await webhookRoutes(app, services);
   await editorRoutes(app, services);
   await apiKeyRoutes(app, services);
   await mcpRoutes(app, services);

@@ -66,6 +66,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
         threads,
         pool: { warmUp: config.warmUp, holdsWarmUp: standsBack },
         snapshots: snapshotsOf(config, log),
+        webhooksPrivate: config.webhooksPrivate,
         startSuspectProcess: () => spawnMain(['worker', '--suspects'], environmentOf(config, database.url)),
         begin,
       },

@@ -4,6 +4,7 @@ import type { Queryable, Transaction } from './connect.ts';
 export const TICKET_TASK = 'run_due_backtests';
 export const RERUN_TASK = 'rerun_backtest';
 export const SWEEP_TASK = 'run_sweep_shards';
+export const WEBHOOK_TASK = 'deliver_webhook';
 
 /** Each kind of ticket, and the rows that need one: ours, never a caller's text. */
 const TICKETS = {
@@ -19,7 +20,12 @@ export const PASS_ON_MS = 500;
  * Graphile Worker starts jobs of a lower number first. However many shards and artifacts are due, a backtest's ticket
  * is started next; a ticket that finds no room takes a few milliseconds.
  */
-const PRIORITIES: Readonly<Record<string, number>> = { [TICKET_TASK]: 0, [RERUN_TASK]: 1, [SWEEP_TASK]: 2 };
+const PRIORITIES: Readonly<Record<string, number>> = {
+  [TICKET_TASK]: 0,
+  [RERUN_TASK]: 1,
+  [SWEEP_TASK]: 2,
+  [WEBHOOK_TASK]: 3,
+};
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;
 
@@ -86,9 +92,14 @@ export async function addRerunJob(sql: Queryable, rerunId: string, workspaceId: 
   await addJobs(sql, RERUN_TASK, { rerunId, workspaceId }, 1, RERUN_ATTEMPTS, delayMs);
 }
 
+/** Adds the job that delivers what is due at a webhook, in place of one that waits (add_webhook_messages.sql). */
+export async function addWebhookJob(sql: Queryable, webhookId: string, delayMs = 0): Promise<void> {
+  await addJobs(sql, WEBHOOK_TASK, { webhookId }, 1, TICKET_ATTEMPTS, delayMs, `webhook ${webhookId}`);
+}
+
 /**
  * Repairs what no living process would: tickets and jobs locked by a dead one, jobs that have failed for good, and work
- * of any kind that is due and has no ticket.
+ * of any kind that is due and has no ticket, messages of webhooks included.
  */
 export async function repairTickets(tx: Transaction): Promise<void> {
   // No registered process owns the pool. A process that is just starting may lose a ticket this way; the ticket then
@@ -100,7 +111,7 @@ export async function repairTickets(tx: Transaction): Promise<void> {
     const poolIds = orphans.map((orphan) => orphan.poolId);
     const tickets = await tx<{ id: number }[]>`
       select id from graphile_worker.jobs where locked_by = any (${poolIds})
-        and task_identifier = any (${Object.keys(TICKETS)})`;
+        and task_identifier = any (${[...Object.keys(TICKETS), WEBHOOK_TASK]})`;
     await tx`select graphile_worker.force_unlock_workers(${poolIds})`;
     // A ticket is never at fault: it gets back the attempt that died with its process.
     await tx`
@@ -117,6 +128,18 @@ export async function repairTickets(tx: Transaction): Promise<void> {
     // An unlocked ticket is seen at the next poll; a new one wakes the workers at once.
     if (isDue && (isStranded || orphans.length > 0)) await addJobs(tx, task, {}, 1, TICKET_ATTEMPTS);
   }
+  await repairWebhookJobs(tx);
+}
+
+/** Adds a job for each webhook with messages that have been due for a minute, and none that would deliver them. */
+async function repairWebhookJobs(tx: Transaction): Promise<void> {
+  const stranded = await tx<{ id: string }[]>`
+    select w.id from webhooks w
+    where w.is_enabled and coalesce(w.rests_until <= now(), true)
+      and exists (select 1 from webhook_messages m
+        where m.webhook_id = w.id and m.due_at < now() - interval '1 minute')
+      and not exists (select 1 from graphile_worker.jobs j where j.key = 'webhook ' || w.id)`;
+  for (const { id } of stranded) await addWebhookJob(tx, id);
 }
 
 /** `job_spec` is (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags). */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../db/connect.ts';
 import { deleteExpired } from '../db/retention.ts';
+import { deleteOldWebhookMessages } from '../db/webhooks.ts';
 import type { DeletedResults } from '../db/retention.ts';
 import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
@@ -42,6 +43,8 @@ export function startPruning(
   const { signal } = stopped;
   const prune = async (): Promise<void> => {
     const { backtests, sweeps } = await pruneResults(sql, { pauseMs: PAUSE_MS, signal });
+    while (!signal.aborted && (await deleteOldWebhookMessages(sql, SLICE)) === SLICE)
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
     const snapshots = signal.aborted ? 0 : ((await pruneSnapshots?.())?.length ?? 0);
     if (backtests + sweeps + snapshots > 0)
       log.info({ backtests, sweeps, snapshots }, 'deleted what was past its time');

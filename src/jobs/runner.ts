@@ -17,6 +17,7 @@ import {
   RERUN_TASK,
   SWEEP_TASK,
   TICKET_TASK,
+  WEBHOOK_TASK,
   addRerunJob,
   addTickets,
 } from '../db/tickets.ts';
@@ -40,6 +41,7 @@ import { Results } from './results.ts';
 import { shardPlaces, shardTickets } from './shardPlaces.ts';
 import { TICKET_MS } from './shares.ts';
 import { SweepRunner } from './sweepTask.ts';
+import { WEBHOOK_PLACES, WebhookDeliveries } from './webhookTask.ts';
 
 export interface WorkerSettings {
   /** The url of the database, which must be migrated. */
@@ -52,6 +54,8 @@ export interface WorkerSettings {
   readonly finishMs?: number;
   /** The most bytes that one artifact may have; default: all that may be kept. */
   readonly maxArtifactBytes?: number;
+  /** Whether webhooks may reach private addresses. */
+  readonly webhooksPrivate?: boolean;
   /** Starts a process that calls runSuspects (suspectProcess.ts); absent: crash suspects are left to other workers. */
   readonly startSuspectProcess?: () => ChildProcess;
   /**
@@ -153,6 +157,7 @@ interface WorkerParts extends Shared {
   readonly claimer: Claimer;
   readonly suspects: CrashSuspects | undefined;
   readonly reruns: RerunTurns;
+  readonly webhooks: WebhookDeliveries;
   readonly runOneRerun: (rerunId: string) => Promise<void>;
 }
 
@@ -187,6 +192,7 @@ function partsOf(settings: WorkerSettings, connections: Connections, shared: Sha
     suspects,
     claimer: new Claimer(claim, limits),
     reruns: new RerunTurns(reliefThreads(threads)),
+    webhooks: new WebhookDeliveries(sql, settings.webhooksPrivate ?? false),
     // Each rerun outlasts an outage by itself: repeating the whole turn would lose the reruns that wait behind it.
     runOneRerun: (rerunId) => shared.outlast(() => runRerun({ ...running, maxFileBytes }, rerunId)),
   };
@@ -212,10 +218,10 @@ async function openGraphile(
 ): Promise<Graphile> {
   const taskList = tasksOf(parts, registered);
   const stopWithinMs = finishMs + KILL_GRACE_MS;
-  // What may be worked on at a time (shares, shards of sweeps, reruns), and one for a ticket that finds no room. Shards
-  // and reruns count themselves in before they wait for anything, so they never take the slots of shares.
+  // What may be worked on at a time (shares, shards of sweeps, reruns, webhooks), and one for a ticket that finds no
+  // room. All but shares count themselves in before they wait for anything, so they never take the slots of shares.
   const shares = threads * TICKETS_PER_THREAD + reliefThreads(threads) + QUICK_THREADS;
-  const tickets = shares + shardTickets(shardPlaces(threads)) + reliefThreads(threads) + 1;
+  const tickets = shares + shardTickets(shardPlaces(threads)) + reliefThreads(threads) + WEBHOOK_PLACES + 1;
   const graphile = await startGraphile({ url, tickets, taskList, stopWithinMs }, outages, parts.log);
   stack.defer(async () => {
     await Promise.all([stopGraphile(graphile, parts, finishMs), parts.suspects?.close(finishMs)]);
@@ -229,7 +235,7 @@ function totalsOf({ pool: { busyShare }, executor, results }: WorkerParts): Work
 
 /** What Graphile Worker calls; each task waits until the process is registered. */
 function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {
-  const { sql, claimer, executor, sweeps, reruns, runOneRerun, outlast } = parts;
+  const { sql, claimer, executor, sweeps, reruns, webhooks, runOneRerun, outlast } = parts;
   const passedOn = new PassedOnTicket(sql, TICKET_TASK);
   return {
     [TICKET_TASK]: async () => {
@@ -246,6 +252,11 @@ function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {
       const isTaken = await reruns.take(workspaceId, rerunId, runOneRerun);
       // This process is busy with others.
       if (!isTaken) await outlast(() => addRerunJob(sql, rerunId, workspaceId, PASS_ON_MS));
+    },
+    [WEBHOOK_TASK]: async (payload) => {
+      await registered;
+      const { webhookId } = payload as { webhookId: string };
+      await webhooks.deliver(webhookId);
     },
   };
 }
@@ -264,11 +275,12 @@ async function runDueShares(sql: Sql, claimer: Claimer, executor: Executor, pass
 /** Lets runs finish, then returns unfinished ones to the queue. */
 async function stopGraphile(
   graphile: Graphile,
-  { claimer, executor, sweeps }: WorkerParts,
+  { claimer, executor, sweeps, webhooks }: WorkerParts,
   finishMs: number,
 ): Promise<void> {
   claimer.close();
   sweeps.close();
+  webhooks.close();
   const timer = setTimeout(() => {
     executor.returnAll();
     sweeps.returnAll();

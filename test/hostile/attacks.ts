@@ -9,6 +9,7 @@ import { signToken } from './identity.ts';
 import { largeBodies } from './largeBodies.ts';
 import { PORTFOLIO_ATTACKS } from './portfolioAttacks.ts';
 import { SWEEP_ATTACKS } from './sweepAttacks.ts';
+import { WEBHOOK_ATTACKS } from './webhookAttacks.ts';
 import { SWEEP_BODIES, VARIED_AST } from './sweepBodies.ts';
 import { slowBodies } from './slowBodies.ts';
 
@@ -163,6 +164,7 @@ const ATTACKS: readonly Attack[] = [
   },
   ...PORTFOLIO_ATTACKS,
   ...SWEEP_ATTACKS,
+  ...WEBHOOK_ATTACKS,
   {
     name: 'versions without end',
     parallel: 1,

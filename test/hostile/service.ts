@@ -33,7 +33,8 @@ export interface Service extends AsyncDisposable {
 export async function startService(more: Record<string, string> = {}): Promise<Service> {
   const identity = await startIdentity();
   const folder = await mkdtemp(join(tmpdir(), 'candlepool-hostile-'));
-  const env = { DATA_DIR: folder, LOG_LEVEL: 'error', WORKER_THREADS: '2', ...identity.env, ...more };
+  const own = { DATA_DIR: folder, LOG_LEVEL: 'error', WORKER_THREADS: '2', WEBHOOKS_PRIVATE: 'on' };
+  const env = { ...own, ...identity.env, ...more };
   const server = startCommand(['serve', '--port', '0', '--json'], env);
   const url = await readyUrl(server);
   const sql = connect(socketUrl(join(folder, 'postgres', 'socket'), 'candlepool', 'postgres'), { max: 1 });

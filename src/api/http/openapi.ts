@@ -46,6 +46,7 @@ export async function describeRoutes(app: App, address: PublicAddress): Promise<
         { name: 'Strategies', description: 'Validate, create, finalize.' },
         { name: 'Backtests', description: 'Queue, poll, read.' },
         { name: 'Sweeps', description: 'Many variants of a strategy, ranked, and how much of the best is luck.' },
+        { name: 'Webhooks', description: 'Be told when a run has ended.' },
         { name: 'Management', description: 'For signed-in users: API keys and the editor.' },
         { name: 'Operations', description: 'Health and metrics.' },
       ],

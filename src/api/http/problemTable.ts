@@ -108,6 +108,12 @@ export const PROBLEMS = {
     retryable: false,
     help: '`limit` and `usage` say how many. Expired and revoked keys do not count.',
   },
+  WEBHOOK_LIMIT_REACHED: {
+    status: 403,
+    title: 'The workspace has too many webhooks, or the webhook too many waiting messages',
+    retryable: false,
+    help: 'A workspace may have ten webhooks. A webhook is not tested while a hundred messages wait for it.',
+  },
   TIER_LIMIT_REACHED: {
     status: 403,
     title: "A limit of the workspace's tier has been reached",
