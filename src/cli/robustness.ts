@@ -99,7 +99,7 @@ async function runParts(job: RobustnessJob, snapshots: readonly Snapshot[], thre
     first: part * size,
     last: Math.min(count, (part + 1) * size),
   }));
-  await using pool = createPool({ threads });
+  await using pool = createPool({ threads, hasOneOwner: true });
   using progress = startProgress('robustness', count);
   let done = 0;
   const parts = await Promise.all(

@@ -94,7 +94,7 @@ const formatOf = (path: string) => SWEEP_FORMATS.find((format) => path.toLowerCa
 async function run(options: Options): Promise<void> {
   await checkOutputs([options.rows, options.report].filter((path) => path !== undefined));
   const { title, inputs } = await readInputs(options);
-  await using pool = createPool({ threads: options.threads });
+  await using pool = createPool({ threads: options.threads, hasOneOwner: true });
   const { job } = inputs;
   const { rows, shards } = await (async () => {
     using progress = startProgress('sweep', job.indexes);

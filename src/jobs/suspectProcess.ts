@@ -26,7 +26,7 @@ export async function runSuspects(
   // A signal to the whole group is for the worker, which ends this process; dying of it would count against the run.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   const sql = connect(url, { max: CONNECTIONS, applicationName: 'candlepool crash suspects' });
-  const pool = createPool({ ...poolOptions, threads: 1, keepsColumns: false, warmUp: false });
+  const pool = createPool({ ...poolOptions, threads: 1, hasOneOwner: true, keepsColumns: false, warmUp: false });
   const { outlast } = new Outages(url, log);
   let ofWorker = '';
   const executor = new Executor({

@@ -42,6 +42,11 @@ export interface PoolOptions {
    * ones; default false.
    */
   readonly keepsSpareThread?: boolean;
+  /**
+   * Whether all work is of one owner, or comes one task at a time, so that no thread beyond `threads` would ever be
+   * given any; default false.
+   */
+  readonly hasOneOwner?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;
 }
@@ -129,7 +134,7 @@ class ThreadPool implements Pool {
     });
     this.#dispatcher = new Dispatcher({
       minThreads: options.keepsSpareThread === true ? threads + 1 : threads,
-      maxThreads: allThreads(threads),
+      maxThreads: options.hasOneOwner === true ? threads : allThreads(threads),
       thread: { runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href, keptBytes },
       timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS,
       killGraceMs: options.killGraceMs ?? KILL_GRACE_MS,

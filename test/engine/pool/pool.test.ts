@@ -1,6 +1,6 @@
 // The pool: outcomes in order, failures as values, stop flags, time limits, memory, and threads that end in the middle.
 import { MessagePort } from 'node:worker_threads';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CHUNK_BYTES, MAX_CHUNKS_IN_FLIGHT } from '../../../src/engine/pool/artifactChunks.ts';
 import { decodeDetail, decodeTrades } from '../../../src/engine/pool/result.ts';
 import type { Outcome } from '../../../src/engine/pool/messages.ts';
@@ -387,5 +387,25 @@ describe('an artifact', () => {
     const { take } = gather();
     const built = await narrow.build(batch, { name: 'orders', format: 'json' }, take);
     expect(built).toMatchObject({ ok: false, error: { code: 'RESOURCE_LIMIT' } });
+  });
+});
+
+describe.each([
+  { hasOneOwner: true, most: 1 },
+  { hasOneOwner: false, most: 3 },
+])('a pool of one thread (of one owner: $hasOneOwner)', ({ hasOneOwner, most }) => {
+  it('has this many threads once a run is slow', async () => {
+    let made = 0;
+    const count = (): void => void made++;
+    process.on('worker', count);
+    onTestFinished(() => void process.off('worker', count));
+    await using own = createPool({ threads: 1, hasOneOwner, runner: STAND_IN_RUNNER });
+    const slow = own.run({ snapshots, runs: [poolRun({ act: 'spin', ms: 60_000 })] });
+    await eventually(() => made === most);
+    // Longer than the ticks in which others begin to load.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(made).toBe(most);
+    slow.stop(0, 'cancelled');
+    await slow.outcomes;
   });
 });
