@@ -79,8 +79,17 @@ interface HostConfig {
 /** What docs/mcp.md tells a host. */
 const hostConfig = (): HostConfig => JSON.parse(/```json\n([^]*?)```/.exec(GUIDE)![1]) as HostConfig;
 
-async function connect(apiKey: string): Promise<{ client: Client; callTool: CallTool }> {
-  const client = new Client({ name: 'test', version: '1.0.0' });
+/** The newest revision of the protocol, and the one that clients ask for unless they are told to. */
+const NEWEST = '2026-07-28';
+const BEFORE = '2025-11-25';
+const clientOf = (revision: string): Client =>
+  new Client(
+    { name: 'test', version: '1.0.0' },
+    revision === NEWEST ? { versionNegotiation: { mode: { pin: NEWEST } } } : {},
+  );
+
+async function connect(apiKey: string, revision = BEFORE): Promise<{ client: Client; callTool: CallTool }> {
+  const client = clientOf(revision);
   await client.connect(
     new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: `Bearer ${apiKey}` } } }),
   );
@@ -159,9 +168,11 @@ describe('over HTTP', () => {
     expect(listed.map(([, name]) => name).toSorted()).toEqual(tools.map(({ name }) => name).toSorted());
   });
 
-  it('leads an agent from the manifest to a completed backtest', async () => {
-    const { callTool } = await connect(key.apiKey);
+  it.each([BEFORE, NEWEST])('leads an agent of revision %s from the manifest to a backtest', async (revision) => {
+    const { client, callTool } = await connect(key.apiKey, revision);
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision);
     await walk(callTool);
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('is_it_luck');
   });
 
   it('runs a sweep and reads its ranked rows', async () => {
@@ -309,12 +320,13 @@ describe('over stdio', () => {
   });
 
   it('leads an agent from the manifest to a completed backtest, which another key cannot see', async () => {
-    const [client, stranger] = [key, other].map(() => new Client({ name: 'test', version: '1.0.0' }));
+    const [client, stranger] = [BEFORE, NEWEST].map(clientOf);
     await client.connect(new StdioClientTransport(started(key.apiKey)));
     await stranger.connect(new StdioClientTransport(started(other.apiKey)));
     const { backtestId } = await walk(async (name, args = {}) =>
       answerOf(await client.callTool({ name, arguments: args })),
     );
+    expect(stranger.getNegotiatedProtocolVersion()).toBe(NEWEST);
     const seen = answerOf(await stranger.callTool({ name: 'get_backtest', arguments: { id: backtestId } }));
     expect(seen).toMatchObject({ isError: true, body: { status: 404, code: 'NOT_FOUND' } });
     await client.close();

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ARTIFACT_NAMES, FORMATS_OF, PORTFOLIO_ARTIFACT_NAMES } from '../../engine/index.ts';
 import { jsonBytes } from '../http/jsonBytes.ts';
 import type { ApiAnswer } from './apiCall.ts';
-import { get, MAX_BYTES, readTool, segment, type ShownPart, type ToolContext } from './tool.ts';
+import { answering, get, MAX_BYTES, readTool, segment, type ShownPart, type ToolContext } from './tool.ts';
 
 /** All artifacts but the report, which is a page for people. */
 const TABLES = [...ARTIFACT_NAMES, ...PORTFOLIO_ARTIFACT_NAMES].filter((name) => FORMATS_OF[name].includes('csv'));
@@ -38,32 +38,37 @@ const ARTIFACT = PAGE.extend({
     .describe('For trades: adds what every node that has an id was at each entry and exit.'),
 });
 
-export const getBacktestArtifact = readTool(
-  'get_backtest_artifact',
-  'Get an artifact',
-  `Rows of ${TABLES.join(', ')} of a completed backtest, as many as fit into maxBytes; nextOffset is where the next ` +
-    'page begins. Fewer columns make more rows fit.',
-  ARTIFACT.shape,
-  (args, context) => {
-    const { id, name, values, ...page } = ARTIFACT.parse(args);
-    const query = values ? '&values=true' : '';
-    return readRows(`/backtests/${segment(id)}/artifacts/${name}?format=csv${query}`, page, context);
-  },
+const PAGE_OUTPUT = { columns: 'any', rows: 'any', nextOffset: 'any' } as const;
+
+export const getBacktestArtifact = answering(
+  PAGE_OUTPUT,
+  readTool(
+    'get_backtest_artifact',
+    'Get an artifact',
+    `Rows of ${TABLES.join(', ')}, as many as fit into maxBytes; nextOffset begins the next page.`,
+    ARTIFACT.shape,
+    (args, context) => {
+      const { id, name, values, ...page } = ARTIFACT.parse(args);
+      const query = values ? '&values=true' : '';
+      return readRows(`/backtests/${segment(id)}/artifacts/${name}?format=csv${query}`, page, context);
+    },
+  ),
 );
 
 const SWEEP_ROWS = PAGE.extend({ id: z.string().describe('Id of the completed sweep.') });
 
-export const getSweepRows = readTool(
-  'get_sweep_rows',
-  'Get the rows of a sweep',
-  'Every row of a completed sweep in the order of its variants: parameters and the headline numbers of each, as many ' +
-    'as fit into maxBytes; nextOffset is where the next page begins. Fewer columns make more rows fit. The best rows ' +
-    'are in get_sweep.',
-  SWEEP_ROWS.shape,
-  (args, context) => {
-    const { id, ...page } = SWEEP_ROWS.parse(args);
-    return readRows(`/sweeps/${segment(id)}/results?format=csv`, page, context);
-  },
+export const getSweepRows = answering(
+  PAGE_OUTPUT,
+  readTool(
+    'get_sweep_rows',
+    'Get the rows of a sweep',
+    'Every row of a completed sweep: parameters and headline numbers, paged as artifacts are. get_sweep has the best.',
+    SWEEP_ROWS.shape,
+    (args, context) => {
+      const { id, ...page } = SWEEP_ROWS.parse(args);
+      return readRows(`/sweeps/${segment(id)}/results?format=csv`, page, context);
+    },
+  ),
 );
 
 /** @param path of a CSV file that is answered in pages */

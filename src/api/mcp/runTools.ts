@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ApiAnswer } from './apiCall.ts';
 import {
+  answering,
   get,
   idempotencyKey,
   MAX_BYTES,
@@ -40,13 +41,19 @@ export const queueTool = (
   { name, title, description, input }: RunTool,
   requestOf: (args: ToolArguments) => readonly [path: string, body: ToolArguments],
 ): Tool =>
-  writeTool(name, title, description, { ...input, wait: WAIT_FOR_RESULT, idempotencyKey }, async (args, context) => {
-    const { wait, ...own } = args;
-    const [path, body] = requestOf(own);
-    const queued = await context.call(post(path, body));
-    if (queued.status !== 201 || wait === 0) return queued;
-    return awaitRun(`${path}/${(queued.body as { id: string }).id}`, Number(wait), context);
-  });
+  answering(
+    RUN,
+    writeTool(name, title, description, { ...input, wait: WAIT_FOR_RESULT, idempotencyKey }, async (args, context) => {
+      const { wait, ...own } = args;
+      const [path, body] = requestOf(own);
+      const queued = await context.call(post(path, body));
+      if (queued.status !== 201 || wait === 0) return queued;
+      const { id } = queued.body as { id: string };
+      // The id at once: a host may cut the call off before its answer.
+      await context.report(0, `Queued as ${id}.`);
+      return awaitRun(`${path}/${id}`, Number(wait), context);
+    }),
+  );
 
 /**
  * A tool that reads a run, and may wait for it.
@@ -56,11 +63,17 @@ export const resultTool = (
   { name, title, description, input }: RunTool,
   pathOf: (args: ToolArguments) => string,
 ): Tool =>
-  readTool(name, title, description, { ...input, wait: WAIT_FOR_END, view: VIEW }, (args, context) => {
-    const path = pathOf(args);
-    const wait = Number(args.wait);
-    return args.view === 'agent' ? awaitRun(path, wait, context) : context.call(get(`${path}?wait=${wait}`));
-  });
+  answering(
+    RUN,
+    readTool(name, title, description, { ...input, wait: WAIT_FOR_END, view: VIEW }, (args, context) => {
+      const path = pathOf(args);
+      const wait = Number(args.wait);
+      return args.view === 'agent' ? awaitRun(path, wait, context) : context.call(get(`${path}?wait=${wait}`));
+    }),
+  );
+
+/** What every answer about a run has. */
+const RUN = { id: 'string', status: 'string' } as const;
 
 /**
  * Waits for a terminal status in slices, reporting progress between them; answers with the agent view, as much of it as

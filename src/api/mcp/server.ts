@@ -1,4 +1,4 @@
-// The MCP server: tools and resources over the public API, for one client with one key.
+// The MCP server: tools, prompts and resources over the public API, for one client with one key.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -17,16 +17,18 @@ import { valueAtPointer } from '../../engine/index.ts';
 import { faultsMessage, type ProblemIssue } from '../http/problems.ts';
 import type { ApiAnswer, CallApi, Measure } from './apiCall.ts';
 import { boundedText } from './boundedAnswer.ts';
+import { listedTool } from './listing.ts';
+import { PROMPT_LIST, promptOf } from './prompts.ts';
 import { MAX_BYTES, type ShownPart, type Tool } from './tool.ts';
-import { listedSchema, readArguments } from './toolArguments.ts';
+import { readArguments } from './toolArguments.ts';
 import { TOOLS } from './tools.ts';
 
 const INSTRUCTIONS = `Candlepool validates trading strategies written as JSON and backtests them.
-Order: get_workspace_context, get_capabilities, validate_strategy until valid, create_strategy,
-finalize_strategy_version, run_backtest, get_backtest.
-Answers are cut to maxBytes; { omitted, path } marks a part that the same tool reads when called with that path. Of
-get_backtest, path reads any part of the view; view "full" has every member. Compare runs with list_backtests; read
-trades, equity, orders and signals with get_backtest_artifact.`;
+Order: get_capabilities (the authoring pack), validate_strategy until valid, create_strategy, finalize_strategy_version,
+run_backtest, get_backtest. Compare runs with list_backtests.
+Listed schemas are short; get_schema has a tool's in full. Every tool takes maxBytes, the size limit of its answer
+(1,000 to 200,000): {omitted, path} marks a part that the same tool reads with that path, a JSON pointer. wait is in
+seconds, at most 25. cursor is pagination.nextCursor of the page before. idempotencyKey makes a call safe to repeat.`;
 
 /** The lists are made once: nothing in them depends on who asks, and their schemas take long to convert. */
 const TOOL_LIST = { tools: TOOLS.map(listedTool) } as ListToolsResult;
@@ -41,7 +43,7 @@ const TOOL_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [too
 export function createMcpServer(call: CallApi, measure: Measure = (work) => work()): Server {
   const server = new Server(
     { name: 'candlepool', version: VERSION },
-    { instructions: INSTRUCTIONS, capabilities: { tools: {}, resources: {} } },
+    { instructions: INSTRUCTIONS, capabilities: { tools: {}, resources: {}, prompts: {} } },
   );
   server.setRequestHandler('tools/list', () => TOOL_LIST);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
@@ -53,6 +55,8 @@ export function createMcpServer(call: CallApi, measure: Measure = (work) => work
       );
     return callTool(tool, params.arguments ?? {}, { call, measure, context });
   });
+  server.setRequestHandler('prompts/list', () => PROMPT_LIST);
+  server.setRequestHandler('prompts/get', ({ params }) => promptOf(params.name, params.arguments ?? {}));
   server.setRequestHandler('resources/list', () => RESOURCE_LIST);
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
@@ -67,16 +71,6 @@ export function createMcpServer(call: CallApi, measure: Measure = (work) => work
 /** Characters of a name that a message repeats: longer ones help nobody. */
 const MAX_SHOWN = 100;
 
-function listedTool({ name, title, description, input, isReadOnly, isIdempotent }: Tool) {
-  const annotations = {
-    readOnlyHint: isReadOnly,
-    idempotentHint: isIdempotent,
-    destructiveHint: false,
-    openWorldHint: false,
-  };
-  return { name, title, description, inputSchema: listedSchema(input), annotations };
-}
-
 interface Calling {
   readonly call: CallApi;
   readonly measure: Measure;
@@ -85,7 +79,7 @@ interface Calling {
 
 async function callTool(tool: Tool, sent: unknown, { call, measure, context }: Calling): Promise<CallToolResult> {
   const read = measure(() => readArguments(tool.input, sent));
-  if ('issues' in read) return toolResult(argumentsRefused(read.issues), WHOLE);
+  if ('issues' in read) return toolResult(tool, argumentsRefused(read.issues), WHOLE);
   const { path, maxBytes, ...own } = read.args;
   const shown = { path, maxBytes } as ShownPart;
   const { signal, _meta, notify } = context.mcpReq;
@@ -103,7 +97,7 @@ async function callTool(tool: Tool, sent: unknown, { call, measure, context }: C
         await notify({ method: 'notifications/progress', params });
       },
     });
-    return measure(() => toolResult(answer, shown));
+    return measure(() => toolResult(tool, answer, shown));
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     return { content: [{ type: 'text', text }], isError: true };
@@ -117,14 +111,26 @@ const argumentsRefused = (issues: readonly ProblemIssue[]) => ({
 });
 const WHOLE: ShownPart = { path: '', maxBytes: MAX_BYTES };
 
-function toolResult({ status, body }: Pick<ApiAnswer, 'status' | 'body'>, { path, maxBytes }: ShownPart) {
+function toolResult(
+  tool: Tool,
+  { status, body }: Pick<ApiAnswer, 'status' | 'body'>,
+  { path, maxBytes }: ShownPart,
+): CallToolResult {
   const isRefused = status >= 400;
   const leadsNowhere = valueAtPointer(body, path) === undefined;
   const isError = isRefused || leadsNowhere;
   // The path was meant for an answer; it is applied to a problem only if it leads somewhere in it.
   const shown = isRefused && leadsNowhere ? '' : path;
   const text = boundedText(body, { path: shown, maxBytes });
-  return { content: [{ type: 'text' as const, text }], ...(isError && { isError }) };
+  const content = [{ type: 'text' as const, text }];
+  if (isError) return { content, isError };
+  return { content, ...(tool.output !== undefined && { structuredContent: structured(text, path) }) };
+}
+
+/** The shown answer as an object; a part of it has a name of its own, since its members are not those of the whole. */
+function structured(text: string, path: string): Record<string, unknown> {
+  const shown: unknown = JSON.parse(text);
+  return path === '' ? (shown as Record<string, unknown>) : { part: shown };
 }
 
 interface Resource {

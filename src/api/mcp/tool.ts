@@ -28,6 +28,8 @@ export interface Tool {
   readonly description: string;
   /** The arguments of `run`, and those of `ShownPart`, which every tool takes. */
   readonly input: z.ZodObject;
+  /** Members of every answer and their types; `any`: it may be shortened. Undefined: no structured content. */
+  readonly output?: Readonly<Record<string, 'string' | 'boolean' | 'integer' | 'any'>>;
   /** Changes nothing. */
   readonly isReadOnly: boolean;
   /** Calling it again with the same arguments changes nothing more. */
@@ -83,6 +85,12 @@ export const withMaxBytes = (tool: Tool, bytes: number): Tool => ({
   ...tool,
   input: tool.input.extend({ maxBytes: SHOWN_PART.maxBytes.unwrap().default(bytes) }),
 });
+
+/** The same tool with structured content, which has these members. */
+export const answering = (output: NonNullable<Tool['output']>, tool: Tool): Tool => ({ ...tool, output });
+
+/** A tool that answers a page of a list. */
+export const listing = (tool: Tool): Tool => answering({ data: 'any', pagination: 'any' }, tool);
 
 /** The argument that a writeTool passes on as its request's header. */
 export const idempotencyKey = z

@@ -1,5 +1,5 @@
-// Arguments of tools: their schema as clients see it, and how they are read from what a client sent. What belongs to
-// the body of a request is left to the API, which explains every fault with its remedy.
+// Arguments of tools: how they are read from what a client sent. What belongs to the body of a request is left to the
+// API, which explains every fault with its remedy.
 import { z } from 'zod';
 import { pointerTo } from '../../engine/index.ts';
 import { duplicateMembers } from '../http/duplicateMembers.ts';
@@ -21,18 +21,6 @@ const API_CHECKED = new WeakSet<z.core.$ZodType>();
 export function bodyMembers<Shape extends z.ZodRawShape>(shape: Shape): Shape {
   for (const member of Object.values(shape)) API_CHECKED.add(member);
   return shape;
-}
-
-/** What a tool lists, as JSON Schema. It validates nothing: `readArguments` does, in the words of the API. */
-export const listedSchema = (input: z.ZodObject): Readonly<Record<string, unknown>> =>
-  z.toJSONSchema(input, { io: 'input', override: replaceByOverride });
-
-/** Replaces the patterns of dates, which nobody can read, by their short form in `override`, as in OpenAPI. */
-function replaceByOverride({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
-  if (typeof jsonSchema.override !== 'object') return;
-  const { override, ...others } = jsonSchema;
-  Object.assign(jsonSchema, others, override);
-  delete jsonSchema.override;
 }
 
 type ReadArguments = { readonly args: ToolArguments } | { readonly issues: readonly ProblemIssue[] };

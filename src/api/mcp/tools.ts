@@ -4,11 +4,15 @@ import { BacktestListQuery, CreateBacktestBody, MAX_BATCH } from '../backtests/b
 import { RobustnessBody } from '../backtests/robustnessSchemas.ts';
 import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
 import { CreateBody, FinalizeBody, StrategyListQuery, ValidateBody } from '../strategies/strategySchemas.ts';
+import { fullSchema } from './listing.ts';
+import type { ApiAnswer } from './apiCall.ts';
 import { getBacktestArtifact, getSweepRows } from './rowTools.ts';
 import { queueTool, resultTool } from './runTools.ts';
 import {
+  answering,
   get,
   idempotencyKey,
+  listing,
   post,
   readTool,
   segment,
@@ -40,15 +44,11 @@ const PACK_BYTES = 24_000;
 const getCapabilities = readTool(
   'get_capabilities',
   'Get capabilities',
-  'What a strategy may say. Without arguments the authoring pack: worked examples, every node kind in a line, ' +
-    'every name, limits.',
+  'What a strategy may say. Without arguments the authoring pack: examples, node kinds, members, names, limits.',
   {
-    sections: z
-      .array(z.string())
-      .optional()
-      .describe('In full: signalGraph, strategyAst, operators, enums, limits, indicators, patterns.'),
-    indicator: z.string().optional().describe('Arguments and outputs of this indicator only.'),
-    kind: z.string().optional().describe('Members of this node kind only.'),
+    sections: z.array(z.string()).optional().describe('signalGraph, strategyAst, enums, indicators, patterns…'),
+    indicator: z.string().optional().describe('One indicator in full.'),
+    kind: z.string().optional().describe('One node kind in full.'),
   },
   ({ sections, indicator, kind }, { call }) => {
     if (indicator !== undefined) return call(get(`/capabilities/indicators/${segment(indicator)}`));
@@ -58,10 +58,33 @@ const getCapabilities = readTool(
   },
 );
 
+/** Room for the longest schema. */
+const SCHEMA_BYTES = 16_000;
+
+const getSchema = readTool(
+  'get_schema',
+  'Get the schema of a tool',
+  'The arguments of a tool in full: every member, bound and description.',
+  { tool: z.string() },
+  async ({ tool: name }) => {
+    const found = TOOLS.find((tool) => tool.name === name);
+    const names = TOOLS.map((tool) => tool.name).join(', ');
+    const message = `There is no tool ${JSON.stringify(String(name).slice(0, MAX_SHOWN))}. The tools are ${names}.`;
+    if (found === undefined) return ownAnswer(404, { status: 404, code: 'NOT_FOUND', message });
+    const { title, description } = found;
+    return ownAnswer(200, { name, title, description, inputSchema: fullSchema(found) });
+  },
+);
+/** Characters of a name that a message repeats. */
+const MAX_SHOWN = 100;
+
+/** An answer that the server gives without a call of the API. */
+const ownAnswer = (status: number, body: unknown): ApiAnswer => ({ status, body, header: () => null });
+
 const getStrategy = readTool(
   'get_strategy',
   'Get a strategy',
-  'A strategy with its versions; with `version`, that version with its payloads and settings, to change and finalize.',
+  'A strategy with its versions; with `version`, the payloads and settings of that version.',
   { id: id('strategy'), version: z.int().min(1).optional().describe('The number of a version, in full.') },
   ({ id: strategyId, version }, { call }) => {
     const path = `/strategies/${segment(strategyId)}`;
@@ -79,7 +102,7 @@ const CURSOR = z
 const listMarketData = readTool(
   'list_market_data',
   'List market data',
-  'The series that strategies can run on: symbol, timeframe, number of bars, first and last time.',
+  'The series that strategies can run on: symbol, timeframe, bars, first and last time.',
   { limit: BacktestListQuery.shape.limit, cursor: CURSOR },
   (args, { call }) => call(get(`/market-data?${queryOf(args)}`)),
 );
@@ -87,7 +110,7 @@ const listMarketData = readTool(
 const listTemplates = readTool(
   'list_templates',
   'List templates',
-  'Strategies to learn from and to change; with `key`, one of them with its payload and a config on which it trades.',
+  'Strategies to learn from; with `key`, one with its payload and a config on which it trades.',
   {
     key: z.string().optional().describe('The key of a template, in full.'),
     limit: BacktestListQuery.shape.limit,
@@ -117,8 +140,7 @@ const { limit, status, strategyId, strategyVersionId, symbol, timeframe } = Back
 const listBacktests = readTool(
   'list_backtests',
   'List and compare backtests',
-  'Backtests of the workspace with their headline numbers, parameters and worst diagnosis, sorted by any key of the ' +
-    'summary: compares runs without reading each.',
+  'Backtests with headline numbers, parameters and worst diagnosis, sorted by any key of the summary.',
   {
     sort: z.string().default('-createdAt').describe('createdAt or a key such as sharpeRatio; - before it: descending.'),
     status,
@@ -136,7 +158,7 @@ const { search, status: versionStatus } = StrategyListQuery.shape;
 const listStrategies = readTool(
   'list_strategies',
   'List strategies',
-  'Strategies of the workspace, newest first, with the ids and states of their newest versions.',
+  'Strategies, newest first, with the ids and states of their newest versions.',
   { search, status: versionStatus, limit, cursor: CURSOR },
   (args, { call }) => call(get(`/strategies?${queryOf(args)}`)),
 );
@@ -153,7 +175,7 @@ export const TOOLS: readonly Tool[] = [
   readTool(
     'get_manifest',
     'Get the manifest',
-    'The workflow, in steps, with rules and links. Read it first.',
+    'The workflow over HTTP, with the rules of the engine and links.',
     {},
     (_, { call }) => call(get('')),
   ),
@@ -165,44 +187,53 @@ export const TOOLS: readonly Tool[] = [
     (_, { call }) => call(get('/workspace')),
   ),
   withMaxBytes(getCapabilities, PACK_BYTES),
-  withMaxBytes(listMarketData, LIST_BYTES),
-  readTool(
-    'validate_strategy',
-    'Validate a strategy',
-    'Every issue of a strategy at once, with patches where the repair is certain: apply them in the order of the ' +
-      'issues. Repair and repeat until valid. Stores nothing.',
-    VALIDATED,
-    (args, { call }) => call(post('/strategies/validate', args)),
+  withMaxBytes(getSchema, SCHEMA_BYTES),
+  listing(withMaxBytes(listMarketData, LIST_BYTES)),
+  answering(
+    { valid: 'boolean', issues: 'any' },
+    readTool(
+      'validate_strategy',
+      'Validate a strategy',
+      'Every issue of a strategy at once, with patches to apply in the order of the issues. Stores nothing.',
+      VALIDATED,
+      (args, { call }) => call(post('/strategies/validate', args)),
+    ),
   ),
   readTool(
     'explain_strategy',
     'Explain a strategy',
-    'The plan of a valid strategy: what is computed on which bars, what is shared, and how far it looks back.',
+    'The plan of a valid strategy in words: what is computed on which bars, and how far it looks back.',
     VALIDATED,
     (args, { call }) => call(post('/strategies/explain', args)),
   ),
-  withMaxBytes(listStrategies, LIST_BYTES),
+  listing(withMaxBytes(listStrategies, LIST_BYTES)),
   getStrategy,
   withMaxBytes(listTemplates, LIST_BYTES),
-  writeTool(
-    'create_strategy',
-    'Create a strategy',
-    'Stores a valid strategy as draft version 1.',
-    { ...CREATED, idempotencyKey },
-    (args, { call }) => call(post('/strategies', args)),
+  answering(
+    { id: 'string' },
+    writeTool(
+      'create_strategy',
+      'Create a strategy',
+      'Stores a valid strategy as draft version 1.',
+      { ...CREATED, idempotencyKey },
+      (args, { call }) => call(post('/strategies', args)),
+    ),
   ),
-  writeTool(
-    'finalize_strategy_version',
-    'Finalize a version',
-    'Makes a ready version; its id is the strategyVersionId of a backtest. `version` alone promotes that stored draft.',
-    { strategyId: id('strategy'), ...bodyMembers(FinalizeBody.shape), idempotencyKey },
-    ({ strategyId, ...body }, { call }) => call(post(`/strategies/${segment(strategyId)}/versions/finalize`, body)),
+  answering(
+    { id: 'string' },
+    writeTool(
+      'finalize_strategy_version',
+      'Finalize a version',
+      'Makes a ready version; its id is the strategyVersionId of runs. `version` alone promotes that draft.',
+      { strategyId: id('strategy'), ...bodyMembers(FinalizeBody.shape), idempotencyKey },
+      ({ strategyId, ...body }, { call }) => call(post(`/strategies/${segment(strategyId)}/versions/finalize`, body)),
+    ),
   ),
   queueTool(
     {
       name: 'run_backtest',
       title: 'Run a backtest',
-      description: 'Queues a backtest of a ready version and waits up to `wait` seconds for its result.',
+      description: 'Queues a backtest of a ready version and waits for its result.',
       input: bodyMembers(CreateBacktestBody.shape),
     },
     (body) => ['/backtests', body],
@@ -210,7 +241,7 @@ export const TOOLS: readonly Tool[] = [
   writeTool(
     'run_backtests',
     'Run many backtests',
-    'Queues up to 1,000 backtests; each is accepted or refused on its own. Read the results with get_backtest.',
+    'Queues up to 1,000 backtests; each is accepted or refused on its own.',
     { ...QUEUED_ITEMS, idempotencyKey },
     (args, { call }) => call(post('/backtests/batch', args)),
   ),
@@ -218,12 +249,12 @@ export const TOOLS: readonly Tool[] = [
     {
       name: 'get_backtest',
       title: 'Get a backtest',
-      description: 'Status and result of a backtest: diagnosis, funnel and rules first, then the headline numbers.',
+      description: 'Status and result: diagnosis, funnel and rules first, then the headline numbers.',
       input: { id: id('backtest') },
     },
     (args) => `/backtests/${segment(args.id)}`,
   ),
-  withMaxBytes(listBacktests, LIST_BYTES),
+  listing(withMaxBytes(listBacktests, LIST_BYTES)),
   getBacktestArtifact,
   // Cancelling again changes nothing more.
   { ...cancelBacktest, isIdempotent: true },
@@ -231,9 +262,7 @@ export const TOOLS: readonly Tool[] = [
     {
       name: 'run_sweep',
       title: 'Run a sweep',
-      description:
-        'Runs many variants of one ready version over a space of parameters, ranks them and says whether the best is ' +
-        'luck.',
+      description: 'Runs many variants of a ready version, ranks them and says whether the best is luck.',
       input: bodyMembers(CreateSweepBody.shape),
     },
     (body) => ['/sweeps', body],
@@ -242,7 +271,7 @@ export const TOOLS: readonly Tool[] = [
     {
       name: 'get_sweep',
       title: 'Get a sweep',
-      description: 'Status and result of a sweep: verdict, best rows with their parameters, marginals.',
+      description: 'Status and result: verdict, best rows with their parameters, marginals.',
       input: { id: id('sweep') },
     },
     (args) => `/sweeps/${segment(args.id)}`,
@@ -251,8 +280,7 @@ export const TOOLS: readonly Tool[] = [
   writeTool(
     'run_sweep_row',
     'Backtest a row of a sweep',
-    'Queues the full backtest of one variant of a completed sweep; its summary has the numbers of the row. Read it ' +
-      'with get_backtest.',
+    'Queues the full backtest of one variant of a completed sweep.',
     { id: id('sweep'), variant: z.int().min(0).describe('The `variant` of the row.'), idempotencyKey },
     ({ id: sweepId, variant, ...key }, { call }) =>
       call(post(`/sweeps/${segment(sweepId)}/rows/${segment(variant)}/backtest`, key)),
@@ -263,8 +291,7 @@ export const TOOLS: readonly Tool[] = [
       name: 'check_robustness',
       title: 'Check robustness',
       description:
-        'Checks how robust the result of a completed backtest is: trades and bars drawn again, higher costs, moved ' +
-        'numbers, look-ahead and warm-up audits.',
+        'Checks a completed backtest: trades and bars drawn again, higher costs, moved numbers, look-ahead audit.',
       input: { backtestId: id('completed backtest'), ...bodyMembers(RobustnessBody.shape) },
     },
     ({ backtestId, ...body }) => [robustnessPath(backtestId), body],
@@ -273,8 +300,7 @@ export const TOOLS: readonly Tool[] = [
     {
       name: 'get_robustness',
       title: 'Get a robustness check',
-      description:
-        'Status and result of a robustness check: verdict and findings first, then the numbers of each analysis.',
+      description: 'Status and result: verdict and findings first, then each analysis.',
       input: { backtestId: id('backtest'), id: id('robustness check') },
     },
     (args) => `${robustnessPath(args.backtestId)}/${segment(args.id)}`,

@@ -1,0 +1,109 @@
+// How tools are listed: an agent reads every listed tool before its first call, so a listing has the type and one line
+// per argument. `get_schema` answers the whole schema, by which the server checks.
+import { z } from 'zod';
+import type { Tool } from './tool.ts';
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The schema of all arguments of a tool, as JSON Schema. It validates nothing: `readArguments` does. */
+export const fullSchema = ({ input }: Tool): JsonSchema =>
+  z.toJSONSchema(input, { io: 'input', override: replaceByOverride });
+
+/** Replaces the patterns of dates, which nobody can read, by their short form in `override`, as in OpenAPI. */
+function replaceByOverride({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
+  if (typeof jsonSchema.override !== 'object') return;
+  const { override, ...others } = jsonSchema;
+  Object.assign(jsonSchema, others, override);
+  delete jsonSchema.override;
+}
+
+/** A tool as tools/list has it. */
+export function listedTool(tool: Tool) {
+  const { name, description, output, isReadOnly, isIdempotent } = tool;
+  const { properties, required = [] } = fullSchema(tool) as { properties: object; required?: readonly string[] };
+  const listed = Object.entries(properties as Record<string, JsonSchema>)
+    .filter(([argument, { description: text }]) => !isUnlisted(argument, String(text), isReadOnly))
+    .map(([argument, schema]) => [argument, shortSchema(argument, schema)]);
+  return {
+    name,
+    description,
+    inputSchema: {
+      type: 'object' as const,
+      properties: Object.fromEntries(listed),
+      ...(required.length > 0 && { required }),
+    },
+    ...(output !== undefined && { outputSchema: outputSchema(output) }),
+    annotations: isReadOnly
+      ? { readOnlyHint: true, idempotentHint: true }
+      : { readOnlyHint: false, destructiveHint: false, ...(isIdempotent && { idempotentHint: true }) },
+  };
+}
+
+/**
+ * The instructions of the server name `maxBytes`, which all tools take. A path would make a writing tool write again;
+ * the tools that read lead to every part. What a tool takes but does not use is in the whole schema.
+ */
+const isUnlisted = (argument: string, text: string, isReadOnly: boolean): boolean =>
+  argument === 'maxBytes' || (argument === 'path' && !isReadOnly) || text.startsWith('Not used');
+
+/** Members that answers always have; others may be shortened to any type. */
+const outputSchema = (output: NonNullable<Tool['output']>) => ({
+  type: 'object' as const,
+  properties: Object.fromEntries(Object.entries(output).map(([name, type]) => [name, type === 'any' ? {} : { type }])),
+});
+
+/** A longer description is in the whole schema only. */
+const MAX_LINE = 55;
+/** Lines of arguments that have another in the schema; empty: the name says it, or the instructions of the server. */
+const LINES: Readonly<Record<string, string>> = {
+  id: '',
+  backtestId: '',
+  strategyId: '',
+  strategyVersionId: '',
+  path: '',
+  idempotencyKey: '',
+  cursor: '',
+  limit: '',
+  wait: '',
+  view: '',
+  signalGraph: '',
+  strategyAst: '',
+  settings: '',
+  version: '',
+  config: 'See `config` in the pack.',
+  items: '{strategyVersionId, config} each.',
+  space: 'Param name or JSON pointer → {values} or {min, max, step}.',
+  objective: '{key} or {formula}.',
+  columns: '',
+  offset: '',
+  variant: '',
+  seed: '',
+  metrics: '',
+  sort: 'createdAt or a summary key; - before it: descending.',
+  budget: 'Variants; required unless grid.',
+};
+/** A longer list of values is in the whole schema only. */
+const MAX_VALUES = 12;
+
+function shortSchema(name: string, schema: JsonSchema): JsonSchema {
+  const { type, enum: values, items } = onlyVariant(schema);
+  const { description } = schema;
+  const line = LINES[name] ?? (typeof description === 'string' && description.length <= MAX_LINE ? description : '');
+  const item = type === 'array' ? (items as JsonSchema | undefined) : undefined;
+  return {
+    ...(type !== undefined && { type }),
+    ...(Array.isArray(values) && values.length <= MAX_VALUES && { enum: values }),
+    ...(item !== undefined && { items: shortSchema('', { ...item, description: undefined }) }),
+    ...(line !== '' && { description: line }),
+  };
+}
+
+/** The one variant of a schema besides null; where there are several of one type, that type. */
+function onlyVariant(schema: JsonSchema): JsonSchema {
+  const variants = (schema.anyOf ?? schema.oneOf) as readonly JsonSchema[] | undefined;
+  if (variants === undefined) return schema;
+  const present = variants.map(onlyVariant).filter(({ type }) => type !== 'null');
+  if (present.length === 1) return present[0];
+  const types = new Set(present.map(({ type }) => type));
+  return types.size === 1 ? { type: present[0].type } : {};
+}
