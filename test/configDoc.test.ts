@@ -46,7 +46,7 @@ it('states the default of every member', () => {
 it('has examples that run', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'candlepool-config-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  expect(examples).toHaveLength(4);
+  expect(examples).toHaveLength(5);
   for (const example of examples) {
     writeFileSync(join(folder, 'config.json'), JSON.stringify(example));
     const { code, stderr } = await callCommand([

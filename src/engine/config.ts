@@ -1,6 +1,7 @@
 // The config of a backtest: the zod schema is the type; resolving fills the defaults.
 import { z } from 'zod';
 import { TIMEFRAMES } from './bars/bars.ts';
+import { chargesPerOrder, ORDER_FEE_MEMBERS } from './definitions/fees/orderFees.ts';
 import { noSlippage } from './definitions/slippage/noSlippage.ts';
 import { SLIPPAGE_KINDS, slippageKindOf } from './definitions/slippage/slippageKinds.ts';
 import { taggedSchemas } from './definitions/taggedSchemas.ts';
@@ -32,8 +33,12 @@ const FeeTier = z.strictObject({
 export const FeeModel = z.strictObject({
   kind: z.literal('tiered_maker_taker'),
   tiers: z.array(FeeTier).min(1).max(50),
+  ...ORDER_FEE_MEMBERS,
   window: z.strictObject({ kind: z.literal('rolling'), days: z.number().positive().max(3650) }).optional(),
 });
+/** Whether fills pay nothing: no rate of a tier, and nothing per order. */
+export const isFreeOfFees = (model: z.infer<typeof FeeModel>): boolean =>
+  model.tiers.every(({ makerRate, takerRate }) => makerRate === 0 && takerRate === 0) && !chargesPerOrder(model);
 export const Slippage = z.discriminatedUnion('kind', taggedSchemas('kind', {}, SLIPPAGE_KINDS));
 /** Whether fills are at the price itself. */
 export const isFreeSlippage = (slippage: z.infer<typeof Slippage>): boolean =>

@@ -5,7 +5,7 @@ import { slippageKindOf } from './definitions/slippage/slippageKinds.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
 import type { CONFIG_ERROR_CODES } from './definitions/issueCodes.ts';
 import type { PatchOperation } from './language/issues/patch.ts';
-import { resolveConfig, type BacktestConfig } from './config.ts';
+import { resolveConfig, type BacktestConfig, type FeeModel } from './config.ts';
 
 /**
  * Paths begin with `/config`.
@@ -54,7 +54,8 @@ const issue = (
 });
 
 function feeIssues(config: BacktestConfig): ValidationIssue[] {
-  const { tiers } = resolveConfig(config).execution.feeModel;
+  const { feeModel } = resolveConfig(config).execution;
+  const { tiers } = feeModel;
   const sorted = tiers.toSorted((a, b) => a.minCumulativeNotional - b.minCumulativeNotional);
   const isOrder = sorted.every(({ minCumulativeNotional }, index) =>
     index === 0 ? minCumulativeNotional === 0 : minCumulativeNotional > sorted[index - 1].minCumulativeNotional,
@@ -63,7 +64,7 @@ function feeIssues(config: BacktestConfig): ValidationIssue[] {
   const patch = isOrder
     ? ([{ op: 'replace', path: '/config/execution/feeModel/tiers', value: sorted }] as const)
     : undefined;
-  return tiers.flatMap(({ minCumulativeNotional }, index) => {
+  const orderIssues = tiers.flatMap(({ minCumulativeNotional }, index) => {
     const path = `/execution/feeModel/tiers/${index}/minCumulativeNotional`;
     const inOrder = 'Put the tiers in ascending order.';
     if (index === 0) {
@@ -76,6 +77,15 @@ function feeIssues(config: BacktestConfig): ValidationIssue[] {
     const higher = minCumulativeNotional === before ? `Use a number above ${before}, or remove the tier.` : inOrder;
     return [issue('FEE_TIERS_ORDER', path, message, isOrder ? inOrder : higher, patch)];
   });
+  return [...orderIssues, ...limitIssues(feeModel)];
+}
+
+/** A least fee above the greatest, which every order would then pay. */
+function limitIssues({ minPerOrder, maxPerOrder }: FeeModel): ValidationIssue[] {
+  if (minPerOrder === undefined || maxPerOrder === undefined || minPerOrder <= maxPerOrder) return [];
+  const message = `minPerOrder (${minPerOrder}) is more than maxPerOrder (${maxPerOrder}).`;
+  const suggestion = 'Exchange the two, or give the most that an order pays as a fraction of its notional, in maxRate.';
+  return [issue('FEE_LIMITS_INVALID', '/execution/feeModel/minPerOrder', message, suggestion)];
 }
 
 /** How many instruments of a portfolio an issue names. */

@@ -1,5 +1,6 @@
 // The form of a config: every fault against its schema at once, each with its place and, where certain, its repair.
 import { BacktestConfig, ConfigTime } from './config.ts';
+import { ORDER_FEE_MEMBERS } from './definitions/fees/orderFees.ts';
 import { SLIPPAGE_KINDS } from './definitions/slippage/slippageKinds.ts';
 import { IssueLog, type ValidationIssue } from './language/issues/issues.ts';
 import { issueCodes } from './definitions/issueCodes.ts';
@@ -188,8 +189,17 @@ function feeHabits(execution: Members): Habit[] {
   if (!isMembers(written) || written.tiers !== undefined) return [];
   const makerRate = rateMeant(written.makerRate ?? written.maker);
   const takerRate = rateMeant(written.takerRate ?? written.taker);
-  if (makerRate === undefined || takerRate === undefined) return [];
-  return repair('The rates of a fee model stand in its tiers.', tiersOf(makerRate, takerRate));
+  const perOrder = Object.keys(ORDER_FEE_MEMBERS).filter((member) => written[member] !== undefined);
+  const kept = Object.fromEntries(perOrder.map((member) => [member, written[member]]));
+  if (makerRate === undefined || takerRate === undefined) {
+    const hasRate = ['makerRate', 'maker', 'takerRate', 'taker'].some((rate) => written[rate] !== undefined);
+    if (perOrder.length === 0 || hasRate) return [];
+    return repair('A fee model has tiers beside its fees per order; without a rate, one of 0.', {
+      ...tiersOf(0, 0),
+      ...kept,
+    });
+  }
+  return repair('The rates of a fee model stand in its tiers.', { ...tiersOf(makerRate, takerRate), ...kept });
 }
 
 /** The fraction that a fee certainly is: a small number, or a percent as text such as "0.1%". */

@@ -149,6 +149,13 @@ describe('costs', () => {
     expect(codes({})).toContain('COSTS_NOT_MODELED');
   });
 
+  it('are an error where the least fee of an order is above the greatest', () => {
+    const execution = { feeModel: { ...feeModel, minPerOrder: 5, maxPerOrder: 2 }, slippage: { kind: 'none' } };
+    expect(configIssues(parse({ execution }))).toMatchObject([
+      { code: 'FEE_LIMITS_INVALID', path: '/config/execution/feeModel/minPerOrder' },
+    ]);
+  });
+
   it('give the same run, and so the same warning, when the zeros are written out', () => {
     const zeros = { execution: { feeModel, slippage: { kind: 'none' } } };
     expect(run(zeros).reproducibility).toEqual(run({}).reproducibility);
@@ -157,6 +164,7 @@ describe('costs', () => {
 
   it.each([
     ['a fee', { feeModel: { ...feeModel, tiers: [{ ...tiers[0], takerRate: 0.001 }] }, slippage: { kind: 'none' } }],
+    ['a fee per unit', { feeModel: { ...feeModel, perUnit: 0.005 }, slippage: { kind: 'none' } }],
     ['slippage', { feeModel, slippage: { kind: 'fixed', unit: 'bps', value: 1 } }],
     [
       'slippage by volatility',

@@ -40,6 +40,16 @@ describe('a config has the patch of', () => {
       withFees(0.001),
       { kind: 'tiered_maker_taker', tiers: [{ ...tiers(0.001)[0], makerRate: 0.001 }] },
     ],
+    [
+      'fees per order without tiers',
+      withFees({ perUnit: 0.005, minPerOrder: 1 }),
+      { kind: 'tiered_maker_taker', tiers: tiers(0), perUnit: 0.005, minPerOrder: 1 },
+    ],
+    [
+      'rates beside fees per order',
+      withFees({ makerRate: 0, takerRate: 0.001, perOrder: 3 }),
+      { kind: 'tiered_maker_taker', tiers: tiers(0.001), perOrder: 3 },
+    ],
     ['a short name of the model', withFees({ kind: 'maker_taker', tiers: tiers(0.001) }), 'tiered_maker_taker'],
     ['a rate in percent', withFees({ kind: 'tiered_maker_taker', tiers: tiers(0.2) }), 0.002],
     ['a rate in percent as a text', withFees({ kind: 'tiered_maker_taker', tiers: tiers('0.1%') }), 0.001],

@@ -12,6 +12,7 @@ import type { PortfolioInput } from '../../src/engine/simulate/portfolio/portfol
 import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
 import { barsFrom, configOf, INSTRUMENT } from '../engine/simulate/input.ts';
 import { diceOf, type Dice } from '../support/dice.ts';
+import { randomOrderFees, withOrderFees } from '../support/orderFees.ts';
 import { boundStrategy, randomStrategy } from './portfolioStrategies.ts';
 
 const DAY_MS = 86_400_000;
@@ -136,7 +137,8 @@ export function randomPortfolio(seed: number, options: UniverseOptions = {}): Po
   const grid = Array.from({ length }, (_, at) => first + at * unit);
   const members = count ?? dice.whole(2, 6);
   const leverage = dice.pick([1, 1, 3, 20, 20]);
-  const drawn = randomConfig(dice, calendar.timeframe, leverage);
+  const fees = randomOrderFees(diceOf(seed + 8_000_000));
+  const drawn = withOrderFees(randomConfig(dice, calendar.timeframe, leverage), fees);
   const slots = isPlain || dice.chance(0.25) ? null : dice.whole(1, 5);
   const config: ResolvedConfig = slots === null ? drawn : { ...drawn, portfolio: { slots } };
   const linked = isPlain || members < 2 || dice.chance(0.6) ? [] : randomGroups(dice, members);

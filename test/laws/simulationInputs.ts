@@ -15,6 +15,7 @@ import type {
 import { barsFrom, bitsAt, configOf, INSTRUMENT, inputOf } from '../engine/simulate/input.ts';
 import type { Dice } from '../support/dice.ts';
 import { diceOf } from '../support/dice.ts';
+import { randomOrderFees, withOrderFees } from '../support/orderFees.ts';
 
 const MINUTE = 60_000;
 
@@ -205,7 +206,7 @@ export function randomInput(seed: number, rows?: number): SimulationInput {
     { minCumulativeNotional: 20_000, makerRate: 0.0002, takerRate: 0.0005 },
     { minCumulativeNotional: 60_000, makerRate: 0, takerRate: 0.0001 },
   ];
-  return inputOf(bars, {
+  const input = inputOf(bars, {
     start: dice.whole(0, 10),
     end: bars.length - dice.whole(0, 5),
     fine: dice.chance(0.6) ? minutes : null,
@@ -240,4 +241,5 @@ export function randomInput(seed: number, rows?: number): SimulationInput {
     }),
     keepOrders: true,
   });
+  return { ...input, config: withOrderFees(input.config, randomOrderFees(dice)) };
 }

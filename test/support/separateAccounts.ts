@@ -167,6 +167,13 @@ function merged(
     finalBalance: total(({ finalBalance }) => finalBalance),
     readings: null,
     totals: {
+      feeKinds: {
+        rates: total(({ totals }) => totals.feeKinds.rates),
+        perUnit: total(({ totals }) => totals.feeKinds.perUnit),
+        perOrder: total(({ totals }) => totals.feeKinds.perOrder),
+        toMinimum: total(({ totals }) => totals.feeKinds.toMinimum),
+        toMaximum: total(({ totals }) => totals.feeKinds.toMaximum),
+      },
       makerFees: total(({ totals }) => totals.makerFees),
       takerFees: total(({ totals }) => totals.takerFees),
       slippageCost: total(({ totals }) => totals.slippageCost),
@@ -204,6 +211,13 @@ function merged(
     byInstrument: results.map((result, index) => ({
       counts: result.counts,
       ambiguity: result.ambiguity,
+      feeKinds: {
+        rates: total(({ totals }) => totals.feeKinds.rates),
+        perUnit: total(({ totals }) => totals.feeKinds.perUnit),
+        perOrder: total(({ totals }) => totals.feeKinds.perOrder),
+        toMinimum: total(({ totals }) => totals.feeKinds.toMinimum),
+        toMaximum: total(({ totals }) => totals.feeKinds.toMaximum),
+      },
       makerFees: result.totals.makerFees,
       takerFees: result.totals.takerFees,
       slippageCost: result.totals.slippageCost,

@@ -66,6 +66,7 @@ const STRATEGY_WARNING_CODES = [
 /** Blocking issues of a backtest's config. */
 export const CONFIG_ERROR_CODES = [
   'FEE_TIERS_ORDER',
+  'FEE_LIMITS_INVALID',
   'TICK_SIZE_UNKNOWN',
   'RANGE_INVALID',
   'INSTRUMENTS_INVALID',

@@ -2,7 +2,9 @@
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
 import type { ResolvedConfig } from '../config.ts';
+import { hasOrderFees } from '../definitions/fees/orderFees.ts';
 import { lostIn } from '../kernels/compensatedSum.ts';
+import type { FeeKinds } from '../simulate/costs.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
 import type { ExitStatistics } from './exitStatistics.ts';
@@ -27,6 +29,8 @@ export interface Circumstances {
     readonly maker: number;
     readonly taker: number;
     readonly tiers: readonly object[];
+    /** What they consist of; absent where the config has no fees per order. */
+    readonly byKind?: FeeKinds;
   };
   readonly ambiguity: Ambiguity;
   readonly dataQuality: DataQuality;
@@ -89,8 +93,10 @@ function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): SideResult {
 
 function feesBlock({ simulation, input }: ReportInput, total: number): Circumstances['fees'] {
   const { totals } = simulation;
-  const tiers = input.config.execution.feeModel.tiers.map((tier, index) => ({ ...tier, ...totals.tiers[index] }));
-  return { total, maker: totals.makerFees, taker: totals.takerFees, tiers };
+  const { feeModel } = input.config.execution;
+  const tiers = feeModel.tiers.map((tier, index) => ({ ...tier, ...totals.tiers[index] }));
+  const byKind = hasOrderFees(feeModel) ? totals.feeKinds : undefined;
+  return { total, maker: totals.makerFees, taker: totals.takerFees, tiers, ...(byKind && { byKind }) };
 }
 
 const BAND_NOTE = 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.';

@@ -7,7 +7,7 @@ import type { CONFIG_WARNING_CODES, PORTFOLIO_WARNING_CODES } from '../definitio
 import { runnableKind } from '../definitions/expressions/expressionRegistry.ts';
 import { HOURS_OF_DAILY_BARS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
-import { isFreeSlippage, isPortfolio, policyInForce, symbolsOf, type ResolvedConfig } from '../config.ts';
+import { isFreeOfFees, isFreeSlippage, isPortfolio, policyInForce, symbolsOf, type ResolvedConfig } from '../config.ts';
 import { rejectionAdvice } from './conditionAdvice.ts';
 import type { ReportInput } from './reportInput.ts';
 
@@ -140,4 +140,4 @@ function hasExpression(strategy: RunnableStrategy, matches: (node: RunnableExpre
  * run, which is stored once.
  */
 const isFree = ({ feeModel, slippage }: ResolvedConfig['execution']): boolean =>
-  feeModel.tiers.every(({ makerRate, takerRate }) => makerRate === 0 && takerRate === 0) && isFreeSlippage(slippage);
+  isFreeOfFees(feeModel) && isFreeSlippage(slippage);

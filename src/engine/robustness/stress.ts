@@ -1,5 +1,6 @@
 // Tasks under stress: higher fees and slippage, a later start, and parts of the strategy or of its costs taken away.
 import {
+  isFreeOfFees,
   isFreeSlippage,
   multipliedSlippage,
   NO_SLIPPAGE,
@@ -8,6 +9,7 @@ import {
   type FeeModel,
   type Slippage,
 } from '../config.ts';
+import { chargesPerOrder, multipliedOrderFees } from '../definitions/fees/orderFees.ts';
 import { fixedSlippage } from '../definitions/slippage/fixedSlippage.ts';
 import { checkStrategy } from '../language/check/checkStrategy.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
@@ -32,12 +34,13 @@ const withExecution = (task: BacktestTask, changed: Partial<Execution>): Backtes
 
 /** The fee levels of a task: multiples of its fees, or bps where it has none. */
 export function feeLevels({ config }: BacktestTask): StressLevel[] {
-  const { tiers } = resolveConfig(config).execution.feeModel;
-  const hasFees = tiers.some(({ makerRate, takerRate }) => makerRate > 0 || takerRate > 0);
+  const { feeModel } = resolveConfig(config).execution;
+  const hasRates = feeModel.tiers.some(({ makerRate, takerRate }) => makerRate > 0 || takerRate > 0);
+  const hasFees = hasRates || chargesPerOrder(feeModel);
   return hasFees ? MULTIPLIERS.map((multiplier) => ({ multiplier })) : GIVEN_BPS.map((bps) => ({ bps }));
 }
 
-/** Rebates are not multiplied: they are dropped. */
+/** Rebates are not multiplied: they are dropped. Fees per order and their limits are multiplied with the rates. */
 export function withFees(task: BacktestTask, level: StressLevel): BacktestTask {
   const { feeModel } = resolveConfig(task.config).execution;
   const changed = (rate: number): number =>
@@ -47,7 +50,8 @@ export function withFees(task: BacktestTask, level: StressLevel): BacktestTask {
     makerRate: changed(tier.makerRate),
     takerRate: changed(tier.takerRate),
   }));
-  return withExecution(task, { feeModel: { ...feeModel, tiers } satisfies FeeModel });
+  const perOrder = 'multiplier' in level ? multipliedOrderFees(feeModel, level.multiplier) : {};
+  return withExecution(task, { feeModel: { ...feeModel, ...perOrder, tiers } satisfies FeeModel });
 }
 
 /** The slippage levels of a task: multiples of its slippage, or bps where it has none. */
@@ -82,14 +86,13 @@ export type Removable = 'fees' | 'slippage' | 'funding' | RiskRule;
 /** What there is to take away. */
 export function removables({ strategyAst, config }: BacktestTask): Removable[] {
   const resolved = resolveConfig(config);
-  const { tiers } = resolved.execution.feeModel;
   const risk = strategyAst.strategy.risk ?? {};
   const isPresent = (rule: RiskRule): boolean => {
     const value = risk[rule];
     return Array.isArray(value) ? value.length > 0 : value !== undefined;
   };
   return [
-    ...(tiers.some(({ makerRate, takerRate }) => makerRate !== 0 || takerRate !== 0) ? (['fees'] as const) : []),
+    ...(isFreeOfFees(resolved.execution.feeModel) ? [] : (['fees'] as const)),
     ...(isFreeSlippage(resolved.execution.slippage) ? [] : (['slippage'] as const)),
     ...(resolved.fundingRate === 0 ? [] : (['funding'] as const)),
     ...RISK_RULES.filter(isPresent),

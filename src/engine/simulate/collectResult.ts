@@ -36,6 +36,7 @@ export class GatheredResult implements SimulationResult {
     this.totals = {
       makerFees: fees.makerFees,
       takerFees: fees.takerFees,
+      feeKinds: fees.kinds,
       slippageCost: run.slippageCost,
       fundingPaid: run.fundingPaid,
       totalNotional: fees.cumulative,

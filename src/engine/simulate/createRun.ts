@@ -119,7 +119,7 @@ function newRun(
     readsLevels: readsAtSignal(levels),
     decisions,
     instants: instantsOf(start, decisions),
-    entryFill: { rawPrice: NaN, price: NaN, stopPrice: NaN, feeRate: NaN, quantity: NaN },
+    entryFill: { rawPrice: NaN, price: NaN, stopPrice: NaN, fee: NaN, quantity: NaN },
     exitFill: noExit(),
     closing: { price: NaN, quantity: NaN, entryFee: NaN, exitFee: NaN, slippage: NaN, pnl: NaN },
     sizes,

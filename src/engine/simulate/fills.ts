@@ -1,4 +1,5 @@
 // Fills: an order becomes a position, a position or part of it becomes a trade row.
+import { feeOf } from '../definitions/fees/orderFees.ts';
 import { setBits } from '../kernels/bits.ts';
 import type { OrderRole } from '../config.ts';
 import { chargeFee, feeRate } from './costs.ts';
@@ -59,8 +60,8 @@ export function sizeEntry(
   fill.rawPrice = rawPrice;
   fill.price = price;
   fill.stopPrice = stopPrice;
-  fill.feeRate = rate;
   fill.quantity = quantity;
+  fill.fee = feeOf(fees.perOrder, rate, quantity, price);
   if (Number.isNaN(quantity)) return 'LEVEL_MISSING';
   if (!(quantity > 0)) return 'ZERO_QTY';
   if (quantity * price < instrument.minNotional) return 'MIN_NOTIONAL';
@@ -83,11 +84,10 @@ function countContested({ ledger, entryFill, input }: Run): void {
 
 /** The margin and fee of an entry, quote units. */
 export function costOf(
-  { quantity, price, feeRate: rate }: Pick<EntryFill, 'quantity' | 'price' | 'feeRate'>,
+  { quantity, price, fee }: Pick<EntryFill, 'quantity' | 'price' | 'fee'>,
   leverage: number,
 ): number {
-  const notional = quantity * price;
-  return notional / leverage + notional * rate;
+  return (quantity * price) / leverage + fee;
 }
 
 export const isCovered = (cost: number, funds: number): boolean => cost <= funds + FUNDS_TOLERANCE * Math.abs(funds);
@@ -109,7 +109,7 @@ export function openPosition(run: Run, order: EntryOrder, at: Instant): Position
   const { input, ledger, entryFill: fill } = run;
   const { price, quantity } = fill;
   const { side } = run.entries[order.rule];
-  const fee = chargeFee(run.fees, quantity * price, input.config.execution.entryOrderRole, feeTime(run, at));
+  const fee = chargeFee(run.fees, quantity, price, input.config.execution.entryOrderRole, feeTime(run, at));
   const slippage = Math.abs(price - fill.rawPrice) * quantity;
   const stopSource = run.levels.stop?.source;
   const position = takeBlank(run, at.row);
@@ -167,7 +167,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   const share = isFull ? 1 : quantity / position.quantity;
   const direction = side > 0 ? -1 : 1;
   const price = exit.isSlipped ? run.slippedPrice(exit.price, direction, closedRow(at)) : exit.price;
-  const exitFee = chargeFee(run.fees, quantity * price, exit.role, feeTime(run, at));
+  const exitFee = chargeFee(run.fees, quantity, price, exit.role, feeTime(run, at));
   const entryFee = position.entryFee * share;
   const funding = position.funding * share;
   const entrySlippage = position.entrySlippage * share;

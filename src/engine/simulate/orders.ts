@@ -77,8 +77,8 @@ export interface EntryFill {
   rawPrice: number;
   price: number;
   stopPrice: number;
-  /** The fraction of its notional that the order pays. */
-  feeRate: number;
+  /** Quote units; negative is a rebate. */
+  fee: number;
   quantity: number;
 }
 

@@ -1,6 +1,7 @@
 // Rehearsals: what each policy would do with a position, so that only what they disagree on is called a fallback
 // (semantics §3.6).
 import { AMBIGUITY_FALLBACKS, type AmbiguityFallback } from '../config.ts';
+import { feeOf } from '../definitions/fees/orderFees.ts';
 import { exitReasonOf, type ExitReason } from '../definitions/exitReasons/exitReasons.ts';
 import { liquidationExit } from '../definitions/exitReasons/liquidationExit.ts';
 import { feeRate } from './costs.ts';
@@ -131,6 +132,10 @@ class Rehearsal implements Play {
     if (position.quantity === 0 || this.#liquidation === -Infinity) return;
     const price = position.side * signedPrice;
     this.#balance += quantity * (position.side * (price - position.entryPrice) - price * this.#riskRate);
+    const { perOrder } = this.#run.fees;
+    // What the order pays beside the rate.
+    if (perOrder !== null)
+      this.#balance -= feeOf(perOrder, this.#riskRate, quantity, price) - quantity * price * this.#riskRate;
     this.#accountQuantity -= quantity;
     this.#notional -= quantity * position.entryPrice;
     this.#liquidation = liquidationLevel(

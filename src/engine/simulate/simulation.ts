@@ -4,6 +4,7 @@ import type { FlawSearch } from '../bars/flaws.ts';
 import type { ResolvedConfig } from '../config.ts';
 import type { AllocationRule, EntryRule, ExitRule, RiskRules } from '../evaluate/tradingRules.ts';
 import type { RunControl } from '../task.ts';
+import type { FeeKinds } from './costs.ts';
 import type { StreamedEquity, StreamedRows } from './streamedMarks.ts';
 import type { Trade } from './trade.ts';
 import type { TradeLog } from './tradeLog.ts';
@@ -103,6 +104,7 @@ export interface SimulationResult {
   readonly totals: {
     readonly makerFees: number;
     readonly takerFees: number;
+    readonly feeKinds: Readonly<FeeKinds>;
     readonly slippageCost: number;
     readonly fundingPaid: number;
     readonly totalNotional: number;

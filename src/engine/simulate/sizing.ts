@@ -2,6 +2,7 @@
 import { DAY_MS, type Bars, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import type { ResolvedConfig } from '../config.ts';
+import { orderFeesOf } from '../definitions/fees/orderFees.ts';
 import type { SizedFill, SizingMode } from '../definitions/sizing/sizingMode.ts';
 import { sizingModeOf } from '../definitions/sizing/sizingModes.ts';
 import type { SizingRule } from '../evaluate/tradingRules.ts';
@@ -54,7 +55,7 @@ export function bindSize({ mode, value, atr }: SizingRule): BoundSize {
 }
 
 export const newSizingContext = (
-  { leverage, portfolio }: ResolvedConfig,
+  { leverage, portfolio, execution }: ResolvedConfig,
   bars: Bars,
   instrument: Instrument,
   sizes: readonly BoundSize[],
@@ -63,6 +64,7 @@ export const newSizingContext = (
   stopPrice: NaN,
   feeRate: NaN,
   stopFeeRate: NaN,
+  orderFees: orderFeesOf(execution.feeModel),
   equity: NaN,
   freeCash: NaN,
   leverage,

@@ -85,9 +85,21 @@ export class Account {
     return kind === 'maker' ? tier.makerRate : tier.takerRate;
   }
 
+  /** What an order pays at a rate, with its fees per order (semantics §4.4). */
+  feeAt(rate: number, quantity: number, price: number): number {
+    const { perUnit = 0, perOrder = 0, ...limits } = this.#input.config.execution.feeModel;
+    const { minPerOrder, maxPerOrder, maxRate } = limits;
+    let fee = quantity * price * rate + quantity * perUnit + perOrder;
+    if (minPerOrder !== undefined && fee < minPerOrder) fee = minPerOrder;
+    if (maxPerOrder !== undefined && fee > maxPerOrder) fee = maxPerOrder;
+    if (maxRate !== undefined && fee > quantity * price * maxRate) fee = quantity * price * maxRate;
+    return fee;
+  }
+
   /** Takes the fee of a fill from the balance. */
-  pay(role: Role, notional: number, instant: Instant): number {
-    const fee = notional * this.rate(role, instant);
+  pay(role: Role, quantity: number, price: number, instant: Instant): number {
+    const notional = quantity * price;
+    const fee = this.feeAt(this.rate(role, instant), quantity, price);
     this.balance -= fee;
     this.purse.fills.push({ time: this.#timeOf(instant), notional });
     return fee;

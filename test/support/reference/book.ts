@@ -222,7 +222,7 @@ export class Book {
     for (const { price, quantity } of fills) {
       // Only targets leave something to be liquidated, and they are not slipped.
       const at = position.side * price;
-      const fee = quantity * at * this.account.rate('risk', { row: this.row, isAtClose: false });
+      const fee = this.account.feeAt(this.account.rate('risk', { row: this.row, isAtClose: false }), quantity, at);
       balance += position.side * quantity * (at - position.entryPrice) - fee;
       left -= quantity;
     }
@@ -269,9 +269,10 @@ export class Book {
       slots: this.slots(),
       bars,
       instrument,
+      feeAt: (rate, units, at) => account.feeAt(rate, units, at),
     });
     const notional = quantity * price;
-    const cost = notional / config.leverage + notional * entryRate;
+    const cost = notional / config.leverage + account.feeAt(entryRate, quantity, price);
     let reason: RejectionReason | null = null;
     if (Number.isNaN(quantity)) reason = 'LEVEL_MISSING';
     else if (quantity <= 0) reason = 'ZERO_QTY';
@@ -298,8 +299,7 @@ export class Book {
     const { strategy } = this.input;
     const { account, positions } = this;
     const side = this.sideOf(order);
-    const notional = quantity * price;
-    const entryFee = account.pay('entry', notional, instant);
+    const entryFee = account.pay('entry', quantity, price, instant);
     const initialRisk = Number.isNaN(stop) ? null : Math.abs(price - stop);
     const position: Position = {
       id: this.nextId(),
@@ -342,7 +342,7 @@ export class Book {
     const quantity = isAll ? position.quantity : fill.quantity;
     const exitSide: Side = side === 1 ? -1 : 1;
     const exitPrice = fill.isSlipped ? this.account.slipped(fill.price, exitSide, fill.instant) : fill.price;
-    const exitFee = this.account.pay(fill.role, quantity * exitPrice, fill.instant);
+    const exitFee = this.account.pay(fill.role, quantity, exitPrice, fill.instant);
     const share = quantity / initialQuantity;
     const entryFee = position.entryFee * share;
     const funding = position.funding * (quantity / position.quantity);

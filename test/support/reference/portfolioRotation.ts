@@ -6,6 +6,7 @@ import { directOf } from './bar.ts';
 import type { Position } from './book.ts';
 import { valueAt } from './boundRules.ts';
 import { floorToStep, partialQuantity, type Side } from './levels.ts';
+import { largestWithin } from './sizing.ts';
 import type { Desk } from './portfolioDesk.ts';
 import type { House } from './portfolioHouse.ts';
 
@@ -128,8 +129,13 @@ export class Rotation {
     const additions = waiting.map((desk) => this.#addition(desk));
     const rate = Math.max(0, first.account.rate('entry', this.#instant(first)));
     const { leverage } = first.input.config;
-    const cost = additions.reduce((sum, { quantity, price }) => sum + quantity * price * (1 / leverage + rate), 0);
-    const affordable = cost > 0 ? Math.min(1, house.freeCash() / cost) : 1;
+    const costAt = (factor: number): number =>
+      additions.reduce((sum, { quantity, price }) => {
+        if (quantity === 0) return sum;
+        const fee = first.account.feeAt(rate, factor * quantity, price);
+        return sum + (factor * quantity * price) / leverage + fee;
+      }, 0);
+    const affordable = largestWithin(house.freeCash(), costAt, 1);
     const factor = affordable < DUST ? 0 : affordable;
     for (const { desk, quantity, price, side } of additions) {
       if (!present.includes(desk)) continue;
@@ -205,7 +211,7 @@ export class Rotation {
 
   #add(desk: Desk, side: Side, quantity: number, price: number): void {
     const instant = this.#instant(desk);
-    const fee = desk.account.pay('entry', quantity * price, instant);
+    const fee = desk.account.pay('entry', quantity, price, instant);
     const slippage = Math.abs(price - this.#house.priceOf(desk)) * quantity;
     const [held] = desk.positions;
     if (held !== undefined) {

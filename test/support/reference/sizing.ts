@@ -18,6 +18,8 @@ export interface SizingInput {
   readonly volatility: number;
   readonly bars: Bars;
   readonly instrument: Instrument;
+  /** What an order of so many units at a price pays at a rate. */
+  readonly feeAt: (rate: number, quantity: number, price: number) => number;
   /** Of the portfolio; NaN without any. */
   readonly slots: number;
 }
@@ -33,27 +35,47 @@ function unrounded(input: SizingInput): number {
   const share = value / 100;
   const entryRate = Math.max(0, input.entryRate);
   const riskRate = Math.max(0, input.riskRate);
+  const entryFee = (q: number): number => Math.max(0, input.feeAt(entryRate, q, price));
+  /** A part of the notional and the fee of the entry are within a budget. */
+  const within = (budget: number, part: number): number => largestWithin(budget, (q) => q * price * part + entryFee(q));
   switch (sizing.mode) {
     case 'fixed':
       return value;
     case 'fixed_cash':
       return value / price;
     case 'percent_equity':
-      return (equity * share) / (price * (1 + entryRate * Math.max(1, share)));
+      return within(equity * Math.min(1, share), 1 / Math.max(1, share));
     case 'percent_balance':
-      return (freeCash * share) / (price * (1 + entryRate * Math.max(1, share)));
+      return within(freeCash * Math.min(1, share), 1 / Math.max(1, share));
     case 'risk_percent':
-      return (equity * share) / (Math.abs(price - stopPrice) + entryRate * price + riskRate * stopPrice);
-    case 'equal_slots':
-      return Math.min(
-        equity / input.slots / (price * (1 + entryRate)),
-        freeCash / (price * (1 / leverage + entryRate)),
+      if (Number.isNaN(stopPrice)) return NaN;
+      return largestWithin(
+        equity * share,
+        (q) => q * Math.abs(price - stopPrice) + entryFee(q) + Math.max(0, input.feeAt(riskRate, q, stopPrice)),
       );
+    case 'equal_slots':
+      return Math.min(within(equity / input.slots, 1), within(freeCash, 1 / leverage));
     case 'volatility_target': {
       const notional = (equity * share) / (input.volatility * Math.sqrt(barsPerYear(input.bars, input.instrument)));
-      return Math.min(notional, freeCash / (1 / leverage + entryRate)) / price;
+      return Math.min(notional / price, within(freeCash, 1 / leverage));
     }
   }
+}
+
+/** The largest number, at most `most`, whose rising cost is within a budget, found by halving; 0 where none is. */
+export function largestWithin(budget: number, costOf: (value: number) => number, most = 1e300): number {
+  if (Number.isNaN(budget) || Number.isNaN(costOf(1))) return NaN;
+  if (costOf(most) <= budget) return most;
+  let low = 0;
+  let high = Math.min(1, most);
+  while (costOf(high) <= budget) high *= 2;
+  for (let step = 0; step < 2_000; step++) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) break;
+    if (costOf(middle) <= budget) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Periods a year × the median number of bars of a UTC day that has bars, or their mean where the days were counted. */

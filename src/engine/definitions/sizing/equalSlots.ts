@@ -1,5 +1,5 @@
 // `equal_slots`: an equal part of the equity for every slot of the portfolio, as far as funds allow (semantics §4.2).
-import { LOWER_OR_PAY, sizingMode } from './sizingMode.ts';
+import { LOWER_OR_PAY, quantityWithin, sizingMode } from './sizingMode.ts';
 
 export const equalSlots = sizingMode({
   mode: 'equal_slots',
@@ -9,12 +9,10 @@ export const equalSlots = sizingMode({
   leastPercent: null,
   readsStop: false,
   needsSlots: true,
-  quantity: (_value, { price, feeRate, equity, freeCash, leverage, slots }) => {
+  quantity: (_value, fill) => {
+    const { equity, freeCash, leverage, slots } = fill;
     if (slots === null) return NaN;
-    const fee = Math.max(0, feeRate);
-    const wanted = equity / slots / (price * (1 + fee));
-    const affordable = freeCash / (price * (1 / leverage + fee));
-    return Math.min(wanted, affordable);
+    return Math.min(quantityWithin(equity / slots, 1, fill), quantityWithin(freeCash, 1 / leverage, fill));
   },
   unaffordable: LOWER_OR_PAY,
   otherNames: 'equal_weight equal_weights equalWeight slot slots per_slot',

@@ -1,5 +1,12 @@
 // `percent_equity`: a share of the equity; 100 % pays its own fee and slippage (semantics §4.2).
-import { LOWER_SHARE, MAX_SIZING_PERCENT, sizePercent, sizingMode, type SizedFill } from './sizingMode.ts';
+import {
+  LOWER_SHARE,
+  MAX_SIZING_PERCENT,
+  quantityWithin,
+  sizePercent,
+  sizingMode,
+  type SizedFill,
+} from './sizingMode.ts';
 
 export const percentEquity = sizingMode({
   mode: 'percent_equity',
@@ -15,8 +22,10 @@ export const percentEquity = sizingMode({
   otherValueNames: 'percent pct',
 });
 
-/** What a percentage of `funds` buys after its fee. */
-export function percentQuantity(funds: number, percent: number, { price, feeRate }: SizedFill): number {
+/** What a percentage of `funds` buys after its fee; above 100 %, the margin and the fee are all of the funds. */
+export function percentQuantity(funds: number, percent: number, fill: SizedFill): number {
+  const { price, feeRate, orderFees } = fill;
   const fraction = percent / 100;
+  if (orderFees !== null) return quantityWithin(funds * Math.min(1, fraction), 1 / Math.max(1, fraction), fill);
   return (funds * fraction) / (price * (1 + Math.max(0, feeRate) * Math.max(1, fraction)));
 }

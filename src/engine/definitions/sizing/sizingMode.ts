@@ -1,6 +1,8 @@
 // A sizing mode: everything that the language, the loop and the report need to know about one way to size an entry.
 import { z } from 'zod';
 import { ParamRef } from '../expressionMembers.ts';
+import { feeLines, largestQuantity } from '../fees/affordable.ts';
+import type { OrderFees } from '../fees/orderFees.ts';
 import { issueCodes } from '../issueCodes.ts';
 import type { VariantMembers } from '../taggedSchemas.ts';
 
@@ -14,6 +16,8 @@ export interface SizedFill {
   feeRate: number;
   /** What the stop would pay, with the role of risk orders. Given only where `readsStop`. */
   stopFeeRate: number;
+  /** What orders pay beside these rates; null: nothing. */
+  readonly orderFees: OrderFees | null;
   /** E: marked at the price before slippage. */
   equity: number;
   freeCash: number;
@@ -50,6 +54,15 @@ export interface SizingMode<Mode extends string = string, Members extends Varian
   /** Words for the mode on other platforms and for its `value` there, separated by spaces. */
   readonly otherNames: string;
   readonly otherValueNames: string;
+}
+
+/**
+ * The largest quantity of which a part of the notional and the fee of the entry are within the budget; where orders pay
+ * no more than a rate, budget / (P·(share + f)).
+ */
+export function quantityWithin(budget: number, share: number, { price, feeRate, orderFees }: SizedFill): number {
+  if (orderFees === null) return budget / (price * (share + Math.max(0, feeRate)));
+  return largestQuantity(budget, price * share, [feeLines(orderFees, feeRate, price)]);
 }
 
 /** Of a strategy that sizes its entries in several ways, the advice of the highest rank is given. */

@@ -1,6 +1,6 @@
 // `volatility_target`: the position moves by this much of the equity per year, as far as funds allow (semantics §4.3).
 import { bars1 } from '../expressionMembers.ts';
-import { LOWER_RISK, sizePercent, sizingMode } from './sizingMode.ts';
+import { LOWER_RISK, quantityWithin, sizePercent, sizingMode } from './sizingMode.ts';
 
 export const volatilityTarget = sizingMode({
   mode: 'volatility_target',
@@ -12,8 +12,10 @@ export const volatilityTarget = sizingMode({
   unit: 'percentPoints',
   leastPercent: 1,
   readsStop: false,
-  quantity: (value, { price, feeRate, equity, freeCash, leverage, atrFraction, barsPerYear }) => {
+  quantity: (value, fill) => {
+    const { price, feeRate, orderFees, equity, freeCash, leverage, atrFraction, barsPerYear } = fill;
     const wanted = (equity * (value / 100)) / (atrFraction * Math.sqrt(barsPerYear));
+    if (orderFees !== null) return Math.min(wanted / price, quantityWithin(freeCash, 1 / leverage, fill));
     const affordable = freeCash / (1 / leverage + Math.max(0, feeRate));
     return Math.min(wanted, affordable) / price;
   },

@@ -83,7 +83,7 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   const at = instantOf(run, position);
 
   const notional = quantity * entryPrice;
-  const openBalance = ledger.balance - notional * entryFill.feeRate;
+  const openBalance = ledger.balance - entryFill.fee;
   run.marks.flat(row, entryRow, ledger.balance);
   ledger.cashBase = openBalance - side * notional;
   ledger.netQuantity = side * quantity;
@@ -92,9 +92,9 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
 
   // As `fillExit` does for a position that closes wholly.
   const exitPrice = run.slippedPrice(exit.rawPrice, side > 0 ? -1 : 1, closedRow(at));
-  const entryFee = chargeFee(run.fees, notional, entryOrderRole, NaN);
+  const entryFee = chargeFee(run.fees, quantity, entryPrice, entryOrderRole, NaN);
   const exitRole = exit.ending === 'stop' ? riskOrderRole : exitOrderRole;
-  const exitFee = chargeFee(run.fees, quantity * exitPrice, exitRole, NaN);
+  const exitFee = chargeFee(run.fees, quantity, exitPrice, exitRole, NaN);
   const gross = side * quantity * (exitPrice - entryPrice);
   ledger.balance = openBalance + (gross - exitFee);
   ledger.cashBase = ledger.balance;
@@ -157,7 +157,7 @@ function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   const isHeldToEnd = exitSignal === run.end && !hasBit(trips.entryWords, run.end - 1);
   if (!hasExit && !isHeldToEnd && !hasLevels) return false;
   const notional = quantity * entryPrice;
-  const openBalance = run.ledger.balance - notional * run.entryFill.feeRate;
+  const openBalance = run.ledger.balance - run.entryFill.fee;
   const { maintenanceMarginRate } = run.input.config;
   const liquidation = liquidationLevel(side, openBalance, quantity, notional, maintenanceMarginRate);
   scanState[ABOVE] = Infinity;

@@ -149,6 +149,10 @@ const MEMBERS: HintTable = {
   feeModel: 'fees fee commission commissions',
   makerRate: 'maker makerFee',
   takerRate: 'taker takerFee',
+  perUnit: 'per_share perShare per_contract perContract',
+  perOrder: 'fixed_fees fixedFee flat',
+  minPerOrder: 'minimum min_commission minFee',
+  maxPerOrder: 'maximum',
 };
 
 /** Kinds of the operators that authors write as kinds. */

@@ -1,5 +1,5 @@
 // The head of the page: which strategy ran on what, at what cost, and the few numbers that readers look at first.
-import { policyInForce, symbolsOf, type ResolvedConfig } from '../../config.ts';
+import { policyInForce, symbolsOf, type FeeModel, type ResolvedConfig } from '../../config.ts';
 import { slippageKindOf } from '../../definitions/slippage/slippageKinds.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { TIMEFRAME_MS } from '../../bars/bars.ts';
@@ -70,17 +70,29 @@ function costsOf({ execution, leverage, fundingRate }: ResolvedConfig): string {
   const { tiers } = execution.feeModel;
   const [{ makerRate, takerRate }] = tiers;
   const first = makerRate === takerRate ? rate(takerRate) : `maker ${rate(makerRate)}, taker ${rate(takerRate)}`;
+  const perOrder = perOrderOf(execution.feeModel);
   const isFree = tiers.every((tier) => tier.makerRate === 0 && tier.takerRate === 0);
-  const fees = isFree
-    ? 'no fees'
-    : tiers.length === 1
-      ? `fees ${first}`
-      : `fees from ${first} in ${tiers.length} tiers`;
+  const rates = tiers.length === 1 ? `fees ${first}` : `fees from ${first} in ${tiers.length} tiers`;
+  const fees = !isFree ? [rates] : perOrder.length === 0 ? ['no fees'] : [];
   const funding = fundingRate === 0 ? [] : [`funding ${rate(fundingRate)} per 8 h`];
   const margin = leverage === 1 ? [] : [`leverage ${trimmed(leverage, 2)}×`];
   const { slippage } = execution;
   const slipped = slippageKindOf(slippage).shown(slippage, (number) => trimmed(number, 4));
-  return [fees, slipped, ...funding, ...margin].join(', ');
+  return [...fees, ...perOrder, slipped, ...funding, ...margin].join(', ');
+}
+
+/** What orders pay beside the rates of the tiers. */
+function perOrderOf({ perUnit, perOrder, minPerOrder, maxPerOrder, maxRate }: FeeModel): string[] {
+  const amount = (value: number | undefined, text: (amount: string) => string): string[] =>
+    value === undefined ? [] : [text(trimmed(value, 6))];
+  const limit = maxRate === undefined ? [] : [`at most ${rate(maxRate)} of an order`];
+  return [
+    ...amount(perUnit, (text) => `fees ${text} per unit`),
+    ...amount(perOrder, (text) => `fees ${text} per order`),
+    ...amount(minPerOrder, (text) => `at least ${text} per order`),
+    ...amount(maxPerOrder, (text) => `at most ${text} per order`),
+    ...limit,
+  ];
 }
 
 function fillsOf(config: ResolvedConfig): string {

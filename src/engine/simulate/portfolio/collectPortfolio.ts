@@ -54,6 +54,7 @@ export class GatheredPortfolio implements PortfolioResult {
     this.totals = {
       makerFees: fees.makerFees,
       takerFees: fees.takerFees,
+      feeKinds: fees.kinds,
       slippageCost: sum(({ run }) => run.slippageCost),
       fundingPaid: sum(({ run }) => run.fundingPaid),
       totalNotional: fees.cumulative,

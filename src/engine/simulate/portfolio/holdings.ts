@@ -44,7 +44,7 @@ function increase(run: Run, position: Position, order: EntryOrder, at: Instant):
   const { input, ledger, entryFill: fill } = run;
   const { price, rawPrice, quantity } = fill;
   const { side } = position;
-  const fee = chargeFee(run.fees, quantity * price, input.config.execution.entryOrderRole, feeTime(run, at));
+  const fee = chargeFee(run.fees, quantity, price, input.config.execution.entryOrderRole, feeTime(run, at));
   const slippage = Math.abs(price - rawPrice) * quantity;
   const total = position.quantity + quantity;
   position.entryPrice = (position.entryPrice * position.quantity + price * quantity) / total;

@@ -2,6 +2,8 @@
 // (semantics §8.11).
 import { droppedExit } from '../../definitions/exitReasons/droppedExit.ts';
 import { rebalanceExit } from '../../definitions/exitReasons/rebalanceExit.ts';
+import { affordableFactor } from '../../definitions/fees/affordable.ts';
+import { feeOf } from '../../definitions/fees/orderFees.ts';
 import { feeRate } from '../costs.ts';
 import { costOf, exitFill, feeTime, fillExit, isCovered } from '../fills.ts';
 import { closedRow, type Instant } from '../instant.ts';
@@ -57,13 +59,33 @@ export function fillAdditions(portfolio: Portfolio, instant: number, isAtClose: 
     const missing = Math.abs(member.holdingOrder!.value) / price - held;
     return { member, hasBar, price, quantity: missing > NOTHING * held ? missing : 0 };
   });
-  let cost = 0;
-  const inSymbolOrder = additions.toSorted((a, b) => a.member.symbolRank - b.member.symbolRank);
-  for (const { price, quantity } of inSymbolOrder) cost += costOf({ price, quantity, feeRate: paid }, config.leverage);
-  const factor = isCovered(cost, funds) ? 1 : funds < NO_CASH * cost ? 0 : funds / cost;
+  const factor = factorOf(
+    additions.toSorted((a, b) => a.member.symbolRank - b.member.symbolRank),
+    funds,
+    paid,
+    portfolio,
+  );
   for (const { member, hasBar, price, quantity } of additions) {
-    if (hasBar) add(portfolio, member, price, quantity * factor, rate, instantOf(member, isAtClose));
+    if (hasBar) add(portfolio, member, price, quantity * factor, instantOf(member, isAtClose));
   }
+}
+
+/** The factor by which additions are multiplied so that funds cover them. @param additions in the order of symbols */
+function factorOf(
+  additions: readonly { readonly price: number; readonly quantity: number }[],
+  funds: number,
+  rate: number,
+  { config: { leverage }, fees: { perOrder } }: Portfolio,
+): number {
+  let cost = 0;
+  for (const { price, quantity } of additions)
+    if (perOrder === null || quantity > 0)
+      cost += costOf({ price, quantity, fee: feeOf(perOrder, rate, quantity, price) }, leverage);
+  if (isCovered(cost, funds)) return 1;
+  if (funds < NO_CASH * cost) return 0;
+  if (perOrder === null) return funds / cost;
+  const orders = additions.filter(({ quantity }) => quantity > 0);
+  return affordableFactor(funds, orders, 1 / leverage, perOrder, rate);
 }
 
 /** Expires the orders of members at their last bar. */
@@ -129,7 +151,7 @@ function reduce(portfolio: Portfolio, member: Member, order: HoldingOrder, at: I
   member.holdingOrder = isTurn ? { ...order, id: portfolio.ledger.nextOrderId++, positionId: null } : null;
 }
 
-function add(portfolio: Portfolio, member: Member, price: number, wanted: number, rate: number, at: Instant): void {
+function add(portfolio: Portfolio, member: Member, price: number, wanted: number, at: Instant): void {
   const { run, mark } = member;
   const { qtyStep, minNotional } = run.input.instrument;
   const { rebalancing: counts } = portfolio;
@@ -151,7 +173,6 @@ function add(portfolio: Portfolio, member: Member, price: number, wanted: number
   const fill = run.entryFill;
   fill.rawPrice = mark;
   fill.price = price;
-  fill.feeRate = rate;
   fill.quantity = quantity;
   portfolio.takeTurn(member);
   addToHolding(run, entry, at);
