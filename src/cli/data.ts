@@ -1,5 +1,5 @@
 // candlepool data: the stored market data, listed, imported, downloaded, synthesized, inspected, exported and removed.
-import { periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/index.ts';
+import { periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES } from '../engine/index.ts';
 import type { Command } from 'commander';
 import type { CatalogEntry } from '../market/catalog.ts';
 import { EXPORT_FORMATS } from '../market/exportBars.ts';
@@ -175,7 +175,7 @@ async function show(options: SeriesOptions): Promise<void> {
 async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
   await using opened = await openData();
   const { entry, bars } = await openBars(opened.catalog, options);
-  const all = listGaps(bars.time, TIMEFRAME_MS[entry.timeframe]);
+  const all = listGaps(bars.time, entry.timeframe);
   const closureOf = closuresOf(bars.time, entry.timeframe);
   const shown = all.slice(0, options.limit).map((gap) => ({ ...gap, closure: closureOf(gap) }));
   if (options.json) return printJson({ ...describeEntry(entry), data: shown });

@@ -27,7 +27,8 @@ export async function listSeries(sql: Queryable): Promise<SnapshotRow[]> {
       missing_bars as "missingBars", byte_length as "byteLength", instrument, imported_at as "importedAt",
       source_file as "sourceFile"
     from series join snapshots using (sha256)
-    order by series.symbol, array_position(array['1m', '5m', '15m', '1h', '4h', '1d'], series.timeframe)`;
+    order by series.symbol, array_position(
+      array['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '6h', '8h', '12h', '1d', '1w', '1M'], series.timeframe)`;
 }
 
 /** Series that were removed and not imported again. */

@@ -3,7 +3,6 @@
 // Bars
 export {
   STORED_TIMEFRAMES,
-  TIMEFRAME_MS,
   TIMEFRAMES,
   type Bars,
   type Instrument,
@@ -18,6 +17,7 @@ export { numberColumn, type Table } from './bars/table.ts';
 export { csvFile, jsonFile } from './bars/tableText.ts';
 export { rowsInRange } from './bars/rowRange.ts';
 export { createMarket, createUniverse, sourceTimeframe } from './bars/market.ts';
+export { divides, longestMs, mostBarsIn, shortestMs } from './bars/timeframes.ts';
 export { type Outlier } from './bars/outliers.ts';
 export { periodsPerYear, periodsPerYearReason } from './bars/periodsPerYear.ts';
 

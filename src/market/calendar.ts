@@ -1,6 +1,7 @@
 // Trading calendars: whether a market trades every day, as its bars show.
-import { DAY_MS, TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import { DAY_MS } from '../engine/bars/bars.ts';
 import type { CalendarBasis, StoredTimeframe } from '../engine/bars/bars.ts';
+import { isFiner, shortestMs } from '../engine/bars/timeframes.ts';
 
 export interface Calendar {
   /** true: 365 periods per year, false: 252. */
@@ -36,8 +37,9 @@ const DAYS_PER_YEAR = 365.25;
 /** Days per year this near to the usual numbers are theirs: holidays and outages make the difference. */
 const USUAL = { numbers: [252, 365], tolerance: 0.03 } as const;
 
-/** How often a market trades, and on how many days per year of data. */
+/** How often a market trades, and on how many days per year of data. Weeks and months show neither. */
 export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): Calendar {
+  if (isFiner('1d', timeframe)) return { tradesAllDay: true, basis: 'assumed' };
   const days = tradedDays(time);
   const calendar = inferWeek(time, days, timeframe);
   const daysPerYear = countDaysPerYear(days);
@@ -72,7 +74,7 @@ function inferWeek(time: Float64Array, days: readonly number[], timeframe: Store
   const tradesWeekends = traded[SATURDAY] > 0 && traded[SUNDAY] > 0;
   if (tradesWeekends) return { tradesAllDay: true, basis: 'traded_every_day' };
   const closesEveryNight =
-    days.length >= MIN_DAYS_FOR_NIGHTS && countNights(time, TIMEFRAME_MS[timeframe]) >= days.length - 1;
+    days.length >= MIN_DAYS_FOR_NIGHTS && countNights(time, shortestMs(timeframe)) >= days.length - 1;
   if (closesEveryNight) return { tradesAllDay: false, basis: 'closed_nights' };
   return { tradesAllDay: true, basis: 'assumed' };
 }
@@ -91,7 +93,7 @@ export function closuresOf(
   const days = tradedDays(time);
   const { traded, skipped } = countWeekdays(days);
   const closesEveryNight =
-    days.length >= MIN_DAYS_FOR_NIGHTS && 2 * countNights(time, TIMEFRAME_MS[timeframe]) >= days.length;
+    days.length >= MIN_DAYS_FOR_NIGHTS && 2 * countNights(time, shortestMs(timeframe)) >= days.length;
   return ({ from, to }) => {
     const first = Math.ceil(from / DAY_MS);
     const wholeDays = Math.floor(to / DAY_MS) - first;

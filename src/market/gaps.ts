@@ -1,4 +1,6 @@
 // Gaps: where bars are absent. They are counted and reported, never filled.
+import type { Timeframe } from '../engine/bars/bars.ts';
+import { barsBetween, closeOf } from '../engine/bars/timeframes.ts';
 
 export interface GapCount {
   /** Places where at least one bar is absent; weekends and holidays of a market that closes count too. */
@@ -14,12 +16,12 @@ interface Gap {
   readonly missingBars: number;
 }
 
-/** Gaps between bars that open at `time` (ms, ascending), and how many bars of `stepMs` are absent in them. */
-export function countGaps(time: Float64Array, stepMs: number): GapCount {
+/** Gaps between bars that open at `time` (ms, ascending), and how many bars of the timeframe are absent in them. */
+export function countGaps(time: Float64Array, timeframe: Timeframe): GapCount {
   let gaps = 0;
   let missingBars = 0;
   for (let row = 1; row < time.length; row++) {
-    const absent = (time[row] - time[row - 1]) / stepMs - 1;
+    const absent = barsBetween(timeframe, time[row - 1], time[row]) - 1;
     if (absent <= 0) continue;
     gaps++;
     missingBars += absent;
@@ -28,11 +30,11 @@ export function countGaps(time: Float64Array, stepMs: number): GapCount {
 }
 
 /** All gaps, oldest first. */
-export function listGaps(time: Float64Array, stepMs: number): Gap[] {
+export function listGaps(time: Float64Array, timeframe: Timeframe): Gap[] {
   const gaps: Gap[] = [];
   for (let row = 1; row < time.length; row++) {
-    const missingBars = (time[row] - time[row - 1]) / stepMs - 1;
-    if (missingBars > 0) gaps.push({ from: time[row - 1] + stepMs, to: time[row], missingBars });
+    const missingBars = barsBetween(timeframe, time[row - 1], time[row]) - 1;
+    if (missingBars > 0) gaps.push({ from: closeOf(timeframe, time[row - 1]), to: time[row], missingBars });
   }
   return gaps;
 }

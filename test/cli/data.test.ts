@@ -189,7 +189,7 @@ describe('candlepool data', () => {
     [['show', '--symbol', 'NONE', '--timeframe', '1h'], 1, 'candlepool data list" shows the stored series.'],
     [['synth', '--symbol', 'BTC', '--days', '1'], 1, 'does not begin with SYN-'],
     [['synth', '--symbol', 'SYN-A', '--days', '0'], 2, 'a whole number from 1 to 3660'],
-    [['import', 'x.csv', '--timeframe', '2h'], 2, 'one of: 1m, 5m, 15m, 1h, 4h, 1d'],
+    [['import', 'x.csv', '--timeframe', '7h'], 2, 'one of: 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 1w, 1M'],
     [['import'], 2, "missing required argument 'file'"],
     [['import', 'x.csv', '--symbol', 'a b'], 1, 'is not a symbol'],
     [['import', 'x.csv', '--instrument', '{'], 1, 'The instrument is not valid JSON'],

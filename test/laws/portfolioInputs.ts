@@ -1,6 +1,6 @@
 // Generated portfolio inputs: instruments on different calendars, rules of every kind, slots, ranks and links, all from
 // one seed.
-import { TIMEFRAME_MS, type Bars, type Instrument, type StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Bars, Instrument, StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { timeAxisOf } from '../../src/engine/bars/timeAxis.ts';
 import {
   AMBIGUITY_FALLBACKS,
@@ -14,6 +14,7 @@ import { barsFrom, configOf, INSTRUMENT } from '../engine/simulate/input.ts';
 import { diceOf, type Dice } from '../support/dice.ts';
 import { randomOrderFees, withOrderFees } from '../support/orderFees.ts';
 import { boundStrategy, randomStrategy } from './portfolioStrategies.ts';
+import { lengthOf } from '../support/timeGrid.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -59,7 +60,7 @@ function randomPrices(dice: Dice, times: readonly number[], { timeframe, childre
       const close = quarter(open + dice.number(-1, 1) * step + (level - open) * 0.01);
       const high = quarter(Math.max(open, close) + dice.number(0, 0.5) * step);
       const low = quarter(Math.min(open, close) - dice.number(0, 0.5) * step);
-      [time + child * TIMEFRAME_MS[children], open, high, low, close].forEach((value, at) => fine[at].push(value));
+      [time + child * lengthOf(children), open, high, low, close].forEach((value, at) => fine[at].push(value));
       bar.open = child === 0 ? open : bar.open;
       bar.high = Math.max(bar.high, high);
       bar.low = Math.min(bar.low, low);
@@ -88,7 +89,7 @@ function randomSlippage(dice: Dice): Slippage {
 }
 
 function randomConfig(dice: Dice, timeframe: ResolvedConfig['timeframe'], leverage: number): ResolvedConfig {
-  const scale = TIMEFRAME_MS[timeframe] / TIMEFRAME_MS['15m'];
+  const scale = lengthOf(timeframe) / lengthOf('15m');
   const roles = ['maker', 'taker'] as const;
   return configOf({
     timeframe,
@@ -132,7 +133,7 @@ export function randomPortfolio(seed: number, options: UniverseOptions = {}): Po
   const dice = diceOf(seed);
   const calendar = dice.pick(CALENDARS);
   const length = dice.whole(20, 120);
-  const unit = TIMEFRAME_MS[calendar.timeframe];
+  const unit = lengthOf(calendar.timeframe);
   const first = Math.floor((Date.UTC(2024, 0, 1) + dice.whole(0, 600) * 900_000) / unit) * unit;
   const grid = Array.from({ length }, (_, at) => first + at * unit);
   const members = count ?? dice.whole(2, 6);

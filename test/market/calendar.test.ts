@@ -7,6 +7,7 @@ import { makeInstrument, updateInstrument } from '../../src/market/instrument.ts
 import { openShippedData, SHIPPED_FOLDER } from '../../src/market/shipped.ts';
 import { readBarsFile } from '../../src/market/import/barsFile.ts';
 import { join } from 'node:path';
+import { lengthOf } from '../support/timeGrid.ts';
 
 const DAY = TIMEFRAME_MS['1d'];
 const HOUR = TIMEFRAME_MS['1h'];
@@ -23,7 +24,7 @@ function opens(
   isOpen: (weekday: number, hour: number, day: number) => boolean,
   from = MONDAY,
 ): Float64Array {
-  const step = TIMEFRAME_MS[timeframe];
+  const step = lengthOf(timeframe);
   const all = Array.from({ length: (days * DAY) / step }, (_, at) => from + at * step);
   return Float64Array.from(
     all.filter((time) => isOpen(new Date(time).getUTCDay(), new Date(time).getUTCHours(), (time - from) / DAY)),

@@ -92,10 +92,12 @@ describe('a column of times', () => {
   it('that counts from 0 has the unit in which its step is a timeframe', async () => {
     const perMs = { s: 1 / 1000, ms: 1, us: 1000, ns: 1_000_000 };
     for (const [timeframe, stepMs] of Object.entries(TIMEFRAME_MS)) {
+      // 1970-01-05 was a Monday.
+      const start = timeframe === '1w' ? Date.UTC(1970, 0, 5) : 0;
       for (const [unit, factor] of Object.entries(perMs)) {
-        const rows = [0, 1, 2].map((at) => `${Math.round(at * stepMs * factor)},1,1,1,1,1`);
+        const rows = [0, 1, 2].map((at) => `${Math.round((start + at * stepMs) * factor)},1,1,1,1,1`);
         const { report } = await read([HEADER, ...rows].join('\n'));
-        expect(report).toMatchObject({ timeframe, start: 0, end: 3 * stepMs, time: { unit } });
+        expect(report).toMatchObject({ timeframe, start, end: start + 3 * stepMs, time: { unit } });
       }
     }
   });
@@ -356,7 +358,7 @@ describe('a bars file', () => {
     expect(parseBarsArgument('a/b-1h.csv')).toEqual({ path: 'a/b-1h.csv' });
     expect(parseBarsArgument('BTCUSDT:1m=x.csv')).toEqual({ symbol: 'BTCUSDT', timeframe: '1m', path: 'x.csv' });
     expect(parseBarsArgument('./a=b.csv')).toEqual({ path: './a=b.csv' });
-    expect(() => parseBarsArgument('BTCUSDT:30m=x.csv')).toThrow('"30m" is not a stored timeframe');
+    expect(() => parseBarsArgument('BTCUSDT:45m=x.csv')).toThrow('"45m" is not a stored timeframe');
   });
 
   it('has one hash for the same content, whatever reads it', async () => {

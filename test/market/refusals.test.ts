@@ -220,9 +220,9 @@ describe('an import that refuses a file', () => {
     ],
     [
       'with an unknown step',
-      `${HEADER}\n${T0},1,1,1,1,1\n${T0 + 1_800_000},1,1,1,1,1`,
+      `${HEADER}\n${T0},1,1,1,1,1\n${T0 + 2_700_000},1,1,1,1,1`,
       'TIMEFRAME_UNKNOWN',
-      '30 min apart, which is not a stored timeframe',
+      '45 min apart, which is not a stored timeframe',
     ],
     ['of one bar', `${HEADER}\n0,1,1,1,1,1`, 'TIMEFRAME_UNKNOWN', '--bars SYMBOL:TIMEFRAME=FILE'],
     [

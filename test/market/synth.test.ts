@@ -78,7 +78,7 @@ describe('the generator of synthetic bars', () => {
 
   it('makes outages of flat minutes without volume, then a gap that is counted', () => {
     const { columns, report } = synthesizeBars({ symbol: 'SYN-BTC', days: 365, seed: 1 });
-    const gaps = listGaps(columns.time, MINUTE);
+    const gaps = listGaps(columns.time, '1m');
     expect(gaps.length).toBe(report.gaps);
     expect(report.gaps).toBeGreaterThan(3);
     expect(report.bars + report.missingBars).toBe(365 * 1440);

@@ -1,7 +1,7 @@
 // 66 scenarios per symbol of a brute-force walk over real 1m bars: every trade, its prices, its reason and how it was
 // decided.
 import { describe, expect, it } from 'vitest';
-import { TIMEFRAME_MS, type Bars, type StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { simulateTask } from '../../src/engine/backtest.ts';
 import { checkStrategy } from '../../src/engine/index.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
@@ -21,6 +21,7 @@ import {
 import * as write from '../support/builders.ts';
 import { readSeries } from './series.ts';
 import { readOracle } from './shared.ts';
+import { lengthOf } from '../support/timeGrid.ts';
 
 interface Scenario {
   readonly id: string;
@@ -61,7 +62,7 @@ interface Scenario {
 
 /** UTC buckets; a bucket without a minute is absent. */
 function bucket(minutes: Bars, timeframe: StoredTimeframe): Bars {
-  const size = TIMEFRAME_MS[timeframe];
+  const size = lengthOf(timeframe);
   const rows: { time: number; open: number; high: number; low: number; close: number }[] = [];
   for (let row = 0; row < minutes.length; row++) {
     const time = Math.floor(minutes.time[row] / size) * size;

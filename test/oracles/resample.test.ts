@@ -60,7 +60,7 @@ describe("Binance's outage of 2023-03-24", () => {
     const { report } = await readBarsFileWithReport(path('BTCUSDT-1m.csv.gz'));
     expect(report).toMatchObject({ bars: 260_560, gaps: 1, missingBars: 80 });
     const minutes = await bars('BTCUSDT-1m.csv.gz');
-    expect(listGaps(minutes.time, 60_000)).toEqual([{ from: at('12:40'), to: at('14:00'), missingBars: 80 }]);
+    expect(listGaps(minutes.time, '1m')).toEqual([{ from: at('12:40'), to: at('14:00'), missingBars: 80 }]);
   });
 
   it('follows 72 flat minutes without volume', async () => {

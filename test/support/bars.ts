@@ -1,10 +1,10 @@
 // Bars for tests: made in a line, with prices that satisfy every check.
-import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
 import type { Bars, Instrument, StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import type { Snapshot, SnapshotColumns } from '../../src/engine/bars/arrow.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
 import { seededRandom } from './scale.ts';
+import { laterOpen } from './timeGrid.ts';
 
 export interface BarsOptions {
   readonly symbol?: string;
@@ -22,9 +22,9 @@ export const START = Date.UTC(2024, 0, 1);
 /** Random bars: a walk of two decimals, volumes of five. */
 export function randomColumns(options: BarsOptions = {}): SnapshotColumns {
   const random = seededRandom(options.seed ?? 1);
-  const stepMs = TIMEFRAME_MS[options.timeframe ?? '1h'];
   const time = Float64Array.from(
-    options.times ?? Array.from({ length: options.count ?? 100 }, (_, at) => START + at * stepMs),
+    options.times ??
+      Array.from({ length: options.count ?? 100 }, (_, at) => laterOpen(options.timeframe ?? '1h', START, at)),
   );
   const column = (): Float64Array => new Float64Array(time.length);
   const [open, high, low, close, volume] = [column(), column(), column(), column(), column()];

@@ -6,7 +6,7 @@ import {
   configIssues,
   ENGINE_VERSION,
   estimateTask,
-  TIMEFRAME_MS,
+  mostBarsIn,
   hashWithParams,
   isPortfolio,
   quoteIssues,
@@ -238,7 +238,7 @@ function barsInRange({ timeframe, range: { start, end } }: ResolvedConfig, bases
   const barsOfEach = bases.map((base) => {
     const from = Math.max(start ?? base.start, base.start);
     const to = Math.min(end ?? base.end, base.end);
-    return Math.max(0, Math.floor((to - from) / TIMEFRAME_MS[timeframe]));
+    return mostBarsIn(timeframe, from, to);
   });
   const bars = barsOfEach.reduce((sum, each) => sum + each, 0);
   if (bars > 0) return bars;

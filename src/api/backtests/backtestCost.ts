@@ -1,6 +1,6 @@
 // The cost of a backtest, known at acceptance: what its workspace's turn is charged, and the memory that it may need;
 // and how much of it a shard of a sweep or robustness check may hold.
-import { estimateRun, runBytes, symbolsOf, TIMEFRAME_MS } from '../../engine/index.ts';
+import { estimateRun, runBytes, shortestMs, symbolsOf } from '../../engine/index.ts';
 import type { PlanEstimate, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { CatalogEntry } from '../../market/catalog.ts';
 
@@ -42,13 +42,13 @@ export const seriesKey = ({ symbol, timeframe }: SeriesName): string => `${timef
 
 /** How many bars of `timeframe` a series gives at most: as many as fit into its span, and no more than are stored. */
 export function barsOf({ bars, start, end }: CatalogEntry, timeframe: SeriesName['timeframe']): number {
-  return Math.min(bars, Math.ceil((end - start) / TIMEFRAME_MS[timeframe]));
+  return Math.min(bars, Math.ceil((end - start) / shortestMs(timeframe)));
 }
 
 /** Columns are computed from the first bar of the data to the end of the range, so all those bars count. */
 function barsToEnd({ timeframe, range }: ResolvedConfig, base: CatalogEntry): number {
   const end = Math.min(range.end ?? base.end, base.end);
-  return Math.ceil((end - base.start) / TIMEFRAME_MS[timeframe]);
+  return Math.ceil((end - base.start) / shortestMs(timeframe));
 }
 
 /**

@@ -1,6 +1,6 @@
 // Strategy check: validation of a request's payloads against what the caller's tier and the market data allow.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { checkStrategy, isMembers, TIMEFRAME_MS } from '../../engine/index.ts';
+import { checkStrategy, divides, isMembers, longestMs, shortestMs } from '../../engine/index.ts';
 import type { CheckOutcome, Timeframe, ValidationIssue } from '../../engine/index.ts';
 import type { VersionContent } from '../../db/strategyVersions.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
@@ -36,15 +36,16 @@ export async function checkPayloads(
     // Finer bars are resampled.
     barsOf: (symbol: string, timeframe: Timeframe) =>
       series
-        .filter((one) => one.symbol === symbol && TIMEFRAME_MS[one.timeframe] <= TIMEFRAME_MS[timeframe])
-        .reduce(
-          (most, one) => Math.max(most, Math.floor((one.bars * TIMEFRAME_MS[one.timeframe]) / TIMEFRAME_MS[timeframe])),
-          0,
-        ),
+        .filter((one) => one.symbol === symbol && (one.timeframe === timeframe || divides(one.timeframe, timeframe)))
+        .reduce((most, one) => Math.max(most, barsMade(one, timeframe)), 0),
   };
   const payloads = { strategyAst: strategyAst ?? undefined, signalGraph: signalGraph ?? undefined };
   return loopShare.measure(asker.workspaceId, () => checkStrategy({ settings, ...payloads }, context));
 }
+
+/** How many bars of `timeframe` are made of the bars of a series of the same timeframe or of a finer one. */
+const barsMade = (one: { readonly bars: number; readonly timeframe: Timeframe }, timeframe: Timeframe): number =>
+  one.timeframe === timeframe ? one.bars : Math.floor((one.bars * longestMs(one.timeframe)) / shortestMs(timeframe));
 
 /** The symbols that there is market data of. */
 export async function knownSymbols({ catalog }: Pick<Services, 'catalog'>): Promise<ReadonlySet<string>> {

@@ -1,32 +1,57 @@
 // Bars: the OHLCV columns of one series, and what is known about its instrument.
 
-/** Timeframes that can be stored, finest first. */
-export const STORED_TIMEFRAMES = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
-/** Timeframes that strategies and backtests may name. */
-export const TIMEFRAMES = ['15m', '1h', '4h', '1d'] as const;
-export type StoredTimeframe = (typeof STORED_TIMEFRAMES)[number];
+/** The timeframes of series, strategies and backtests, finest first. */
+export const TIMEFRAMES = [
+  '1m',
+  '3m',
+  '5m',
+  '15m',
+  '30m',
+  '1h',
+  '2h',
+  '4h',
+  '6h',
+  '8h',
+  '12h',
+  '1d',
+  '1w',
+  '1M',
+] as const;
 export type Timeframe = (typeof TIMEFRAMES)[number];
+/** Timeframes that can be stored: all of them. */
+export const STORED_TIMEFRAMES = TIMEFRAMES;
+export type StoredTimeframe = Timeframe;
 
 export const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 86_400_000;
-export const TIMEFRAME_MS: Readonly<Record<StoredTimeframe, number>> = {
+/** The length of a bar. A month has none: where the timeframe may be 1M, use the functions of timeframes.ts. */
+export const TIMEFRAME_MS: Readonly<Record<Exclude<Timeframe, '1M'>, number>> = {
   '1m': MINUTE_MS,
+  '3m': 3 * MINUTE_MS,
   '5m': 5 * MINUTE_MS,
   '15m': 15 * MINUTE_MS,
-  '1h': 60 * MINUTE_MS,
-  '4h': 240 * MINUTE_MS,
+  '30m': 30 * MINUTE_MS,
+  '1h': HOUR_MS,
+  '2h': 2 * HOUR_MS,
+  '4h': 4 * HOUR_MS,
+  '6h': 6 * HOUR_MS,
+  '8h': 8 * HOUR_MS,
+  '12h': 12 * HOUR_MS,
   '1d': DAY_MS,
+  '1w': 7 * DAY_MS,
 };
 
 /**
  * One series, columns of equal `length`, oldest bar first. Times are one timeframe apart, or several: imports refuse
- * others. Prices are finite and not negative. The columns are views on one shared buffer; nothing may write to them.
+ * others. Weeks open on Mondays and months on their first day, at 00:00 UTC. Prices are finite and not negative. The
+ * columns are views on one shared buffer; nothing may write to them.
  */
 export interface Bars {
   readonly symbol: string;
   readonly timeframe: StoredTimeframe;
   readonly length: number;
-  /** Bar open, ms UTC. A bar closes at time + TIMEFRAME_MS[timeframe]. */
+  /** Bar open, ms UTC. `closeOf(timeframe, time)` is when the bar closes. */
   readonly time: Float64Array;
   readonly open: Float64Array;
   readonly high: Float64Array;

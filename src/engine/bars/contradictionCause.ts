@@ -8,6 +8,7 @@ import {
   isContradicted,
   type Contradictions,
 } from './contradictions.ts';
+import { longestMs } from './timeframes.ts';
 
 type ContradictionCause =
   /** The finer prices are a multiple of the base prices: `from` that of the first bar, `to` that of the last. */
@@ -51,7 +52,7 @@ function ratioCause(base: Bars, fine: Bars, rows: readonly number[]): Contradict
 /** A child, as when one of the series is stamped with the close; a base bar; and hours, as between time zones. */
 function offsetsOf(base: Bars, fine: Bars): number[] {
   const hours = Array.from({ length: 14 }, (_, at) => (at + 1) * TIMEFRAME_MS['1h']);
-  const spans = [TIMEFRAME_MS[fine.timeframe], TIMEFRAME_MS[base.timeframe], ...hours, TIMEFRAME_MS['1d']];
+  const spans = [longestMs(fine.timeframe), longestMs(base.timeframe), ...hours, TIMEFRAME_MS['1d']];
   return [...new Set(spans)].sort((a, b) => a - b).flatMap((span) => [span, -span]);
 }
 

@@ -1,7 +1,8 @@
 // Contradictions: base bars whose children, the finer bars inside them, show other prices (semantics §3.2).
 import { countBits, hasBit, wordCount } from '../kernels/bits.ts';
 import { lowerBound } from '../kernels/search.ts';
-import { TIMEFRAME_MS, type Bars } from './bars.ts';
+import type { Bars } from './bars.ts';
+import { closeOf, closesOf, longestMs } from './timeframes.ts';
 
 /**
  * How far children may lie from their bar, as a share of its high − low. Measured on EURUSD from two vendors, one with
@@ -68,7 +69,7 @@ export function contradictionsIn(
   const found = contradictionsOf(base, fine);
   if (found === null || found.count === 0 || end <= start) return null;
   const hasChildren =
-    lowerBound(fine.time, base.time[end - 1] + TIMEFRAME_MS[base.timeframe]) > lowerBound(fine.time, base.time[start]);
+    lowerBound(fine.time, closeOf(base.timeframe, base.time[end - 1])) > lowerBound(fine.time, base.time[start]);
   const count = countBits(found.runRows, start, end);
   return hasChildren && (count > 0 || found.isDrillingOff) ? { found, count } : null;
 }
@@ -110,12 +111,12 @@ function compareRows(
   child: number,
   rows: Uint32Array,
 ): { readonly comparedBars: number; readonly child: number } {
-  const spanMs = TIMEFRAME_MS[base.timeframe];
+  const closeOfBase = closesOf(base.timeframe);
   const { time, high, low, length } = fine;
   let comparedBars = 0;
   for (let row = from; row < to; row++) {
     const opens = base.time[row];
-    const closes = opens + spanMs;
+    const closes = closeOfBase(opens);
     while (child < length && time[child] < opens) child++;
     const first = child;
     let highest = -Infinity;
@@ -147,7 +148,7 @@ export interface Children {
 export function childrenAt(base: Bars, row: number, fine: Bars, movedMs = 0): Children {
   const opens = base.time[row] + movedMs;
   const first = lowerBound(fine.time, opens);
-  const end = lowerBound(fine.time, opens + TIMEFRAME_MS[base.timeframe]);
+  const end = lowerBound(fine.time, closeOf(base.timeframe, base.time[row]) + movedMs);
   const highest = fine.high.subarray(first, end).reduce((most, price) => Math.max(most, price), -Infinity);
   const lowest = fine.low.subarray(first, end).reduce((least, price) => Math.min(least, price), Infinity);
   return { first, end, movedMs, scale: 1, highest, lowest };
@@ -184,8 +185,9 @@ function contradictedColumn(
   const high = base.high[row];
   const low = base.low[row];
   const tolerance = Math.max(TOLERATED_RANGE * (high - low), TOLERATED_PRICE * high);
-  const childMs = TIMEFRAME_MS[fine.timeframe];
-  const spanMs = TIMEFRAME_MS[base.timeframe];
+  // Children are never months.
+  const childMs = longestMs(fine.timeframe);
+  const spanMs = closeOf(base.timeframe, base.time[row]) - base.time[row];
   const isWhole = (end - first) * childMs === spanMs;
   if (highest > high + tolerance || (isWhole && highest < high - tolerance)) return 'high';
   if (lowest < low - tolerance || (isWhole && lowest > low + tolerance)) return 'low';

@@ -1,6 +1,6 @@
 // Coverage: whether finer bars cover the whole of a coarser series and may stand in for it (semantics §1.13).
-import { TIMEFRAME_MS } from './bars.ts';
 import type { Bars, StoredTimeframe } from './bars.ts';
+import { closeOf, isIntraday, longestMs } from './timeframes.ts';
 
 /** What coverage is inferred from. */
 export type TimedBars = Pick<Bars, 'timeframe' | 'length' | 'time'>;
@@ -10,12 +10,11 @@ export type TimedBars = Pick<Bars, 'timeframe' | 'length' | 'time'>;
  * matter, missing days do.
  */
 export function coversBars(finer: TimedBars, coarser: TimedBars): boolean {
-  const stepMs = TIMEFRAME_MS[coarser.timeframe];
   let child = 0;
   for (let row = 0; row < coarser.length; row++) {
     const open = coarser.time[row];
     while (child < finer.length && finer.time[child] < open) child++;
-    if (child === finer.length || finer.time[child] >= open + stepMs) return false;
+    if (child === finer.length || finer.time[child] >= closeOf(coarser.timeframe, open)) return false;
   }
   return true;
 }
@@ -28,10 +27,10 @@ interface SeriesSpan {
 }
 
 /**
- * Whether the ends of the two series allow it. Daily bars begin at midnight and the sessions inside them later, so a
- * day of tolerance is allowed.
+ * Whether the ends of the two series allow it. Days, weeks and months begin at midnight and the sessions inside them
+ * later, so a bar of tolerance is allowed.
  */
 export function coversSpan(finer: SeriesSpan, coarser: SeriesSpan): boolean {
-  const toleranceMs = coarser.timeframe === '1d' ? TIMEFRAME_MS['1d'] : 0;
+  const toleranceMs = isIntraday(coarser.timeframe) ? 0 : longestMs(coarser.timeframe);
   return finer.start <= coarser.start + toleranceMs && finer.end >= coarser.end - toleranceMs;
 }

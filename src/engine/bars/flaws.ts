@@ -1,8 +1,9 @@
 // Flaws of bars: gaps, bars without volume, flat bars and outliers, counted once per series and range.
 import { Accelerator } from '../kernels/accelerator.ts';
-import { TIMEFRAME_MS, type Bars } from './bars.ts';
+import type { Bars } from './bars.ts';
 import { KeptByRange } from './keptByRange.ts';
 import { BLOCK_ROWS, OutlierSearch, type Outlier } from './outliers.ts';
+import { barsBetween, shortestMs } from './timeframes.ts';
 
 /** The flaws of the bars of a range. */
 export interface Flaws {
@@ -36,7 +37,8 @@ export class FlawSearch {
   /** The first row that has not been examined. */
   #row: number;
   #gaps = 0;
-  #longestMs = 0;
+  /** Bars from the one before the longest gap to the one after it. */
+  #longestBars = 0;
   #zeroVolumeBars = 0;
   #flatBars = 0;
   #flaws: Flaws | null = null;
@@ -70,10 +72,9 @@ export class FlawSearch {
   #finish(): Flaws {
     this.readTo(this.#end);
     this.#outliers.readTo(this.#bars.length);
-    const stepMs = TIMEFRAME_MS[this.#bars.timeframe];
     return {
       gaps: this.#gaps,
-      longestGapBars: this.#gaps === 0 ? 0 : Math.round(this.#longestMs / stepMs) - 1,
+      longestGapBars: this.#gaps === 0 ? 0 : Math.round(this.#longestBars) - 1,
       zeroVolumeBars: this.#zeroVolumeBars,
       flatBars: this.#flatBars,
       outliers: outliersBetween(this.#outliers.found, this.#bars.time, this.#start, this.#end),
@@ -82,12 +83,12 @@ export class FlawSearch {
 
   #count(from: number, to: number): void {
     const { time, timeframe } = this.#bars;
-    const stepMs = TIMEFRAME_MS[timeframe];
+    const stepMs = shortestMs(timeframe);
     const end = to - 1;
     for (let row = Math.max(from - 1, this.#start); row < end;) {
       const next = Math.min(row + ROWS_BETWEEN_TIMES, end);
       // Bars are at least one step apart: when n rows take no longer than n steps, there is no gap between them.
-      if (time[next] - time[row] > (next - row) * stepMs) this.#addGaps(row, next, stepMs);
+      if (time[next] - time[row] > (next - row) * stepMs) this.#addGaps(row, next);
       row = next;
     }
     this.#zeroVolumeBars += countZeroVolume(this.#bars, from, to);
@@ -95,13 +96,13 @@ export class FlawSearch {
   }
 
   /** Adds the gaps between the bars of rows `first` to `last`. */
-  #addGaps(first: number, last: number, stepMs: number): void {
-    const { time } = this.#bars;
+  #addGaps(first: number, last: number): void {
+    const { time, timeframe } = this.#bars;
     for (let row = first + 1; row <= last; row++) {
-      const spanMs = time[row] - time[row - 1];
-      if (spanMs <= stepMs) continue;
+      const bars = barsBetween(timeframe, time[row - 1], time[row]);
+      if (bars <= 1) continue;
       this.#gaps++;
-      if (spanMs > this.#longestMs) this.#longestMs = spanMs;
+      if (bars > this.#longestBars) this.#longestBars = bars;
     }
   }
 }

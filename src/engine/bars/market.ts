@@ -1,18 +1,19 @@
 // The market of one run: base bars, bars to drill into, and the other series a strategy names, stored or resampled.
-import { STORED_TIMEFRAMES, TIMEFRAME_MS } from './bars.ts';
 import type { Bars, Market, StoredTimeframe, Universe } from './bars.ts';
 import { openSnapshot } from './arrow.ts';
 import type { Snapshot } from './arrow.ts';
 import { contradictionsOf } from './contradictions.ts';
 import { coversBars } from './coverage.ts';
 import { resample } from './resample.ts';
+import { divisorsOf } from './timeframes.ts';
 
 /** Whether the finer of two stored timeframes covers the whole of the coarser one. */
 type Covers = (finer: StoredTimeframe, coarser: StoredTimeframe) => boolean;
 
 /**
- * The stored timeframe that `wanted` is read from: itself, else the finest one below it that covers the coarser ones,
- * so that importing finer bars never changes what is read (semantics §1.13); undefined: `wanted` is not available.
+ * The stored timeframe that `wanted` is read from: itself, else the finest one that makes it of whole bars and covers
+ * the coarser ones, so that importing finer bars never changes what is read (semantics §1.13); undefined: `wanted` is
+ * not available.
  */
 export function sourceTimeframe(
   stored: readonly StoredTimeframe[],
@@ -27,9 +28,9 @@ export function sourceTimeframe(
   );
 }
 
-/** Finest first. */
+/** The stored timeframes of which whole bars make `wanted`, finest first. */
 const storedBelow = (stored: readonly StoredTimeframe[], wanted: StoredTimeframe): StoredTimeframe[] =>
-  STORED_TIMEFRAMES.filter((timeframe) => TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[wanted] && stored.includes(timeframe));
+  divisorsOf(wanted).filter((timeframe) => stored.includes(timeframe));
 
 /**
  * A market over these snapshots, at most one per series (symbol, timeframe). The same Snapshot objects have the same
@@ -73,11 +74,11 @@ function marketAmong(
         : series?.source(wanted);
     return series && source && series.bars(source, wanted);
   };
-  const finest = STORED_TIMEFRAMES.find((candidate) => ofBase.stored.includes(candidate))!;
+  const [finest] = storedBelow(ofBase.stored, timeframe);
   return {
     base: ofBase.bars(baseSource, timeframe),
     instrument: ofBase.snapshot(baseSource).meta.instrument,
-    fine: TIMEFRAME_MS[finest] < TIMEFRAME_MS[timeframe] ? ofBase.bars(finest, finest) : undefined,
+    fine: finest && ofBase.bars(finest, finest),
     bars,
   };
 }

@@ -1,38 +1,41 @@
 // Resampling: coarser bars from finer ones, in UTC buckets.
 import { compensatedSum } from '../kernels/compensatedSum.ts';
 import { allocateShared } from '../kernels/sharedMemory.ts';
-import { TIMEFRAME_MS } from './bars.ts';
 import type { Bars, StoredTimeframe } from './bars.ts';
+import { closeOf, closesOf, divides, isFiner, longestMs, openOf } from './timeframes.ts';
 
 /**
- * Bars of a coarser timeframe: a bucket [k·timeframe, (k+1)·timeframe) since 1970 UTC (days begin 00:00 UTC) with any
- * child is a bar, an empty one is absent. Open of the first child, extremes, close of the last, volume summed as
- * decimals; an extra column takes its last present value in the bucket. A child belongs to the bucket in which it
- * opens.
+ * Bars of a coarser timeframe: a bucket [k·timeframe, (k+1)·timeframe) since 1970 UTC (days begin 00:00 UTC, weeks on
+ * Monday; months are those of the calendar) with any child is a bar, an empty one is absent. Open of the first child,
+ * extremes, close of the last, volume summed as decimals; an extra column takes its last present value in the bucket. A
+ * child belongs to the bucket in which it opens.
  */
 export function resample(bars: Bars, timeframe: StoredTimeframe): Bars {
-  const bucketMs = TIMEFRAME_MS[timeframe];
-  const childMs = TIMEFRAME_MS[bars.timeframe];
-  if (bucketMs <= childMs)
-    throw new Error(`${bars.timeframe} bars cannot be resampled to ${timeframe}: it is not coarser.`);
-  const starts = bucketStarts(bars.time, bucketMs);
+  if (!divides(bars.timeframe, timeframe)) {
+    const reason = isFiner(bars.timeframe, timeframe) ? 'no whole number of them makes one' : 'it is not coarser';
+    throw new Error(`${bars.timeframe} bars cannot be resampled to ${timeframe}: ${reason}.`);
+  }
+  // Children are never months.
+  const childMs = longestMs(bars.timeframe);
+  const closeOfBucket = closesOf(timeframe);
+  const starts = bucketStarts(bars.time, timeframe);
   const length = starts.length - 1;
   const [time, open, high, low, close, volume, ...more] = sharedColumns(6 + bars.series.size, length);
-  const childrenWhole = bucketMs / childMs;
   let partialBars = 0;
   let overhangMs = 0;
   for (let row = 0; row < length; row++) {
     const first = starts[row];
     const end = starts[row + 1];
-    const bucket = Math.floor(bars.time[first] / bucketMs) * bucketMs;
+    const bucket = openOf(timeframe, bars.time[first]);
+    const bucketEnd = closeOfBucket(bucket);
     time[row] = bucket;
     open[row] = bars.open[first];
     close[row] = bars.close[end - 1];
     high[row] = greatest(bars.high, first, end);
     low[row] = least(bars.low, first, end);
     volume[row] = decimalSum(bars.volume, first, end);
-    if (end - first < childrenWhole) partialBars++;
-    overhangMs = Math.max(overhangMs, bars.time[end - 1] + childMs - (bucket + bucketMs));
+    if ((end - first) * childMs < bucketEnd - bucket) partialBars++;
+    overhangMs = Math.max(overhangMs, bars.time[end - 1] + childMs - bucketEnd);
   }
   const series = new Map([...bars.series].map(([name, values], at) => [name, lastPresent(values, starts, more[at])]));
   const { symbol, sha256 } = bars;
@@ -60,14 +63,14 @@ function sharedColumns(count: number, length: number): Float64Array[] {
 }
 
 /** The first child of each bucket, and the number of children at the end. */
-function bucketStarts(time: Float64Array, bucketMs: number): Uint32Array {
+function bucketStarts(time: Float64Array, timeframe: StoredTimeframe): Uint32Array {
   const starts = new Uint32Array(time.length + 1);
   let count = 0;
   let bucketEnd = -Infinity;
   for (let row = 0; row < time.length; row++) {
     if (time[row] < bucketEnd) continue;
     starts[count++] = row;
-    bucketEnd = (Math.floor(time[row] / bucketMs) + 1) * bucketMs;
+    bucketEnd = closeOf(timeframe, openOf(timeframe, time[row]));
   }
   starts[count] = time.length;
   return starts.subarray(0, count + 1);

@@ -2,7 +2,8 @@
 // and what it takes beyond that as it makes more trades than expected.
 import { symbolsOf } from '../config.ts';
 import type { Snapshot } from '../bars/arrow.ts';
-import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
+import { DAY_MS } from '../bars/bars.ts';
+import { isFiner, longestMs, shortestMs } from '../bars/timeframes.ts';
 import { estimateBacktest } from '../estimateBacktest.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import type { ArtifactName, ArtifactRequest, BacktestTask } from '../task.ts';
@@ -76,13 +77,13 @@ const rowsIn = ({ byteLength }: Snapshot): number => byteLength / BYTES_PER_ROW;
 function rowsAmong(read: readonly Snapshot[]): (series: SeriesName) => number {
   const bySymbol = Map.groupBy(read, ({ meta }) => meta.symbol);
   return ({ symbol, timeframe }) => {
-    const wanted = TIMEFRAME_MS[timeframe];
+    const wanted = shortestMs(timeframe);
     const gaps = wanted > DAY_MS / 8 ? GAPS_BETWEEN_DAYS : GAPS_WITHIN_DAY;
-    const ofSymbol = (bySymbol.get(symbol) ?? []).filter(({ meta }) => TIMEFRAME_MS[meta.timeframe] <= wanted);
+    const ofSymbol = (bySymbol.get(symbol) ?? []).filter(({ meta }) => !isFiner(timeframe, meta.timeframe));
     const own = ofSymbol.find(({ meta }) => meta.timeframe === timeframe);
     if (own) return rowsIn(own);
     return ofSymbol.reduce((most, snapshot) => {
-      const share = Math.min(1, (TIMEFRAME_MS[snapshot.meta.timeframe] * gaps) / wanted);
+      const share = Math.min(1, (longestMs(snapshot.meta.timeframe) * gaps) / wanted);
       return Math.max(most, rowsIn(snapshot) * share);
     }, 0);
   };

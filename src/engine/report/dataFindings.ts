@@ -1,9 +1,10 @@
 // Findings about data: values that a run lacked for a reason that is known, and finer bars that it could not use. They
 // come first in the diagnosis, since no rule can be judged by bars on which its values were missing.
-import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
+import type { Bars } from '../bars/bars.ts';
 import { CONTRADICTION_ADVICE, describeContradictions } from '../bars/contradictionCause.ts';
 import { contradictionsIn } from '../bars/contradictions.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
+import { closeOf, closesOf } from '../bars/timeframes.ts';
 import { alignedRows, barsOf } from '../evaluate/frames.ts';
 import { hasBit } from '../kernels/bits.ts';
 import { inferLookback } from '../language/canonical/lookback.ts';
@@ -85,17 +86,18 @@ function frameFindings({ evaluated, input }: EvaluatedRun, bits: readonly Condit
 }
 
 function countMissing(base: Bars, other: Bars, rows: Int32Array, { start, end }: Window): MissingRows {
-  const span = TIMEFRAME_MS[base.timeframe];
+  const closeOfBase = closesOf(base.timeframe);
+  const closeOfOther = closesOf(other.timeframe);
   const isOwn = base.symbol === other.symbol;
   const { length, time } = other;
-  const otherSpan = TIMEFRAME_MS[other.timeframe] + (other.overhangMs ?? 0);
-  const firstClose = length === 0 ? Infinity : time[0] + otherSpan;
-  const lastClose = length === 0 ? Infinity : time[length - 1] + otherSpan;
+  const overhangMs = other.overhangMs ?? 0;
+  const firstClose = length === 0 ? Infinity : closeOfOther(time[0]) + overhangMs;
+  const lastClose = length === 0 ? Infinity : closeOfOther(time[length - 1]) + overhangMs;
   // From then on the next bar would be known. Of the run's own instrument the last one stands in (semantics §1.6).
-  const staleFrom = isOwn ? lastClose + otherSpan : Infinity;
+  const staleFrom = isOwn ? closeOfOther(lastClose) + overhangMs : Infinity;
   let [before, after, within, present] = [0, 0, 0, 0];
   for (let row = start; row < end; row++) {
-    const close = base.time[row] + span;
+    const close = closeOfBase(base.time[row]);
     if (rows[row] >= 0 && close < staleFrom) present++;
     else if (close < firstClose) before++;
     else if (close > lastClose) after++;
@@ -219,6 +221,6 @@ function readersOf(
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 const spanOf = ({ time, length, timeframe }: Bars): string =>
-  length === 0 ? 'nothing' : `${dayOf(time[0])} to ${dayOf(time[length - 1] + TIMEFRAME_MS[timeframe])}`;
+  length === 0 ? 'nothing' : `${dayOf(time[0])} to ${dayOf(closeOf(timeframe, time[length - 1]))}`;
 /** The hour at which the first bar opens. */
 const clockOf = ({ time, symbol }: Bars): string => `${symbol} at ${new Date(time[0]).toISOString().slice(11, 16)}Z`;

@@ -2,7 +2,8 @@
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { countBits } from '../kernels/bits.ts';
 import { newNumbers } from '../kernels/sharedBuffer.ts';
-import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
+import type { Bars } from '../bars/bars.ts';
+import { closeOf } from '../bars/timeframes.ts';
 import type { ResultReads, SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import { dayClosesOf, daysOf } from '../bars/days.ts';
 import {
@@ -196,7 +197,7 @@ function moneyKeys(reported: ReportedSimulation): BlockValues<'money'> {
 function growthOf(reported: ReportedSimulation): number | null {
   const { start, end, bars } = reported.input;
   if (end <= start) return null;
-  const endMs = bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe];
+  const endMs = closeOf(bars.timeframe, bars.time[end - 1]);
   return cagr(reported.input.config.initialBalance, finalEquityOf(reported), bars.time[start], endMs);
 }
 

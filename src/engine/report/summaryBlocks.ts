@@ -1,5 +1,6 @@
 // The blocks of a summary that are not lists: results by exit and by side, the circumstances of a run, and conventions.
-import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
+import type { Instrument } from '../bars/bars.ts';
+import { closeOf } from '../bars/timeframes.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
 import type { ResolvedConfig } from '../config.ts';
 import { hasOrderFees } from '../definitions/fees/orderFees.ts';
@@ -126,7 +127,7 @@ function evaluationWindow({ input, firstRow, endRow, warmup }: ReportInput): Eva
   const hasRows = end > start;
   return {
     start: hasRows ? bars.time[start] : null,
-    end: hasRows ? bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe] : null,
+    end: hasRows ? closeOf(bars.timeframe, bars.time[end - 1]) : null,
     firstBar: hasRows ? start - firstRow : null,
     bars: Math.max(0, end - start),
     barsInRange: endRow - firstRow,

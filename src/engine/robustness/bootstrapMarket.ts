@@ -1,8 +1,9 @@
 // Markets made of the bars of other ones: blocks of consecutive instants, drawn with replacement and joined, the same
 // for all instruments.
-import { TIMEFRAME_MS, type Bars, type Market, type StoredTimeframe, type Universe } from '../bars/bars.ts';
+import type { Bars, Market, StoredTimeframe, Universe } from '../bars/bars.ts';
 import { resample } from '../bars/resample.ts';
 import { timeAxisOf } from '../bars/timeAxis.ts';
+import { divides } from '../bars/timeframes.ts';
 import { uniform } from '../sweep/seeded.ts';
 
 const MIN_BLOCK = 10;
@@ -48,7 +49,7 @@ export function bootstrapUniverse({ instruments }: Universe, draw: Draw): Univer
       const source = bases.get(symbol) ?? first.bars(symbol, timeframe);
       return source && redrawn(source, rowsAt(time, sources, source), name);
     }
-    if (TIMEFRAME_MS[wanted] < TIMEFRAME_MS[timeframe]) return undefined;
+    if (!divides(timeframe, wanted)) return undefined;
     const drawn = bars(symbol, timeframe);
     return drawn && resample(drawn, wanted);
   }

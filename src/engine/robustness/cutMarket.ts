@@ -1,15 +1,14 @@
 // Markets cut short: the same bars as if the data ended, or began, at another row of the base series.
-import { TIMEFRAME_MS, type Bars, type Market } from '../bars/bars.ts';
+import type { Bars, Market } from '../bars/bars.ts';
+import { rowsClosedBy } from '../bars/rowRange.ts';
+import { closeOf } from '../bars/timeframes.ts';
 import { lowerBound } from '../kernels/search.ts';
 
 /** What was known at the close of base row `rows` - 1: every bar of any series that had closed by then. */
 export function marketUpTo(market: Market, rows: number): Market {
   const { base } = market;
-  const closed = base.time[rows - 1] + TIMEFRAME_MS[base.timeframe];
-  return cut(market, (bars) => {
-    const span = TIMEFRAME_MS[bars.timeframe] + (bars.overhangMs ?? 0);
-    return [0, lowerBound(bars.time, closed - span + 1)];
-  });
+  const closed = closeOf(base.timeframe, base.time[rows - 1]);
+  return cut(market, (bars) => [0, rowsClosedBy(bars, closed - (bars.overhangMs ?? 0))]);
 }
 
 /** The market whose data begins at base row `row`: every bar of any series that opens from then on. */

@@ -1,7 +1,9 @@
 // Universes cut short: the same bars as if no price were known after an instant, or as if the data of every instrument
 // began at a row of its own.
-import { DAY_MS, TIMEFRAME_MS, type Bars, type Universe } from '../bars/bars.ts';
+import { DAY_MS, type Bars, type Universe } from '../bars/bars.ts';
+import { rowsClosedBy } from '../bars/rowRange.ts';
 import { timeAxisOf } from '../bars/timeAxis.ts';
+import { closeOf } from '../bars/timeframes.ts';
 import { lowerBound } from '../kernels/search.ts';
 import { changedMarkets, cutBars } from './cutMarket.ts';
 
@@ -17,11 +19,10 @@ const KNOWN_AFTER_MS = 7 * DAY_MS;
 export function universeKnownAt({ instruments }: Universe, instant: number): Universe {
   const { time } = timeAxisOf(instruments.map(({ base }) => base));
   const { timeframe } = instruments[0].base;
-  const closed = time[instant] + TIMEFRAME_MS[timeframe];
+  const closed = closeOf(timeframe, time[instant]);
   const lastTime = time[Math.min(time.length - 1, lowerBound(time, time[instant] + KNOWN_AFTER_MS + 1))];
   const known = changedMarkets(instruments, (bars) => {
-    const span = TIMEFRAME_MS[bars.timeframe] + (bars.overhangMs ?? 0);
-    const rows = lowerBound(bars.time, closed - span + 1);
+    const rows = rowsClosedBy(bars, closed - (bars.overhangMs ?? 0));
     const length = Math.min(bars.length, Math.max(rows + 1, lowerBound(bars.time, lastTime + 1)));
     return stoodStill(bars, rows, length);
   });

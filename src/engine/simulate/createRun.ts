@@ -1,5 +1,5 @@
 // A new run: everything that one simulation holds, as it is before the first bar.
-import { TIMEFRAME_MS } from '../bars/bars.ts';
+import { closesOf } from '../bars/timeframes.ts';
 import { contradictionsOf } from '../bars/contradictions.ts';
 import { priceBlocksOf } from '../bars/priceBlocks.ts';
 import type { AmbiguityFallback } from '../config.ts';
@@ -111,7 +111,7 @@ function newRun(
     children,
     contradicted,
     policy,
-    barMs: TIMEFRAME_MS[bars.timeframe],
+    closeOf: closesOf(bars.timeframe),
     entries: input.entries,
     exits,
     watch: new Watch(input, levels),

@@ -21,7 +21,7 @@ import { writeTrade } from './tradeRow.ts';
  * cache line costs more than a fill.
  */
 export const feeTime = (run: Run, at: Pick<Instant, 'row' | 'isAtClose' | 'time'>): number =>
-  run.fees.windowMs === null ? NaN : timeOf(at, run.bars, run.barMs);
+  run.fees.windowMs === null ? NaN : timeOf(at, run.bars, run.closeOf);
 
 /** An order that was sized to use all funds must not be rejected because its cost rounds up. */
 const FUNDS_TOLERANCE = 1e-9;

@@ -40,5 +40,5 @@ export const closedRow = ({ row, isAtClose }: Instant): number => (isAtClose ? r
 export const timeOf = (
   { row, isAtClose, time }: Pick<Instant, 'row' | 'isAtClose' | 'time'>,
   bars: Bars,
-  barMs: number,
-): number => time ?? bars.time[row] + (isAtClose ? barMs : 0);
+  closeOf: (open: number) => number,
+): number => time ?? (isAtClose ? closeOf(bars.time[row]) : bars.time[row]);

@@ -61,7 +61,7 @@ export function childRows(run: Run, row: number): { first: number; last: number 
   if (run.contradicted !== null && hasBit(run.contradicted, row)) return { first: 0, last: 0 };
   const { time } = run.children;
   const opens = run.bars.time[row];
-  return { first: lowerBound(time, opens), last: lowerBound(time, opens + run.barMs) };
+  return { first: lowerBound(time, opens), last: lowerBound(time, run.closeOf(opens)) };
 }
 
 /**

@@ -64,7 +64,8 @@ export interface Run {
   readonly contradicted: Uint32Array | null;
   /** Decides the bars that finer bars leave undecided. */
   readonly policy: AmbiguityFallback;
-  readonly barMs: number;
+  /** When a bar that opens at a time closes. */
+  readonly closeOf: (open: number) => number;
   readonly entries: readonly EntryRule[];
   /** How each entry is sized. */
   readonly sizes: readonly BoundSize[];

@@ -1,8 +1,9 @@
 // Folds of a walk-forward: consecutive windows of time for training and testing.
 import type { Bars, Universe } from '../bars/bars.ts';
-import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
+import { DAY_MS } from '../bars/bars.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
 import { timeAxisOf } from '../bars/timeAxis.ts';
+import { closeOf } from '../bars/timeframes.ts';
 import { resolveConfig } from '../config.ts';
 import { openedMarkets, type MarketOf, type MeasuredRows } from '../comparedRun.ts';
 import type { SweepSpec } from './sweepRequest.ts';
@@ -66,8 +67,8 @@ export function cutFolds(
 
 /** The window of some rows; an empty one ends where it begins. */
 function windowOf(bars: AxisBars, [from, to]: Rows): Window {
-  const openOf = (row: number): number => (row < bars.length ? bars.time[row] : closeOf(bars, bars.length - 1));
-  return { start: openOf(from), end: to > from ? closeOf(bars, to - 1) : openOf(from) };
+  const openOf = (row: number): number => (row < bars.length ? bars.time[row] : closeAt(bars, bars.length - 1));
+  return { start: openOf(from), end: to > from ? closeAt(bars, to - 1) : openOf(from) };
 }
 
 /** No market that goes on pauses for longer: the longest holidays of exchanges take less than two weeks. */
@@ -79,13 +80,13 @@ const MAX_PAUSE_MS = 14 * DAY_MS;
  */
 export function reachesEnd({ bars, start, end }: MeasuredRows, window: Window): boolean {
   if (end <= start) return false;
-  return closeOf(bars, end - 1) >= window.end - MAX_PAUSE_MS;
+  return closeAt(bars, end - 1) >= window.end - MAX_PAUSE_MS;
 }
 
 /** The share of a window's time from the open of the first evaluated bar to the close of the last. */
 export function coveredShare({ bars, start, end }: MeasuredRows, window: Window): number {
   if (end <= start || window.end <= window.start) return 0;
-  return Math.min(1, (closeOf(bars, end - 1) - bars.time[start]) / (window.end - window.start));
+  return Math.min(1, (closeAt(bars, end - 1) - bars.time[start]) / (window.end - window.start));
 }
 
-const closeOf = (bars: MeasuredRows['bars'], row: number): number => bars.time[row] + TIMEFRAME_MS[bars.timeframe];
+const closeAt = (bars: MeasuredRows['bars'], row: number): number => closeOf(bars.timeframe, bars.time[row]);

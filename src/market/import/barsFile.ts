@@ -100,13 +100,19 @@ function parseTimeframe(text: string): StoredTimeframe {
 }
 
 /**
- * BTCUSDT-1h.csv.gz is BTCUSDT at 1h; Binance's BTCUSDT-1m-2024-01.csv is BTCUSDT at 1m; SYN-BTC-1m.csv is SYN-BTC at
- * 1m.
+ * BTCUSDT-1h.csv.gz is BTCUSDT at 1h; Binance's BTCUSDT-1m-2024-01.csv is BTCUSDT at 1m and BTCUSDT-1mo-2024-01.csv at
+ * 1M; SYN-BTC-1m.csv is SYN-BTC at 1m.
  */
 export function nameParts(path: string): { symbol: string; timeframe?: StoredTimeframe } {
   const [stem] = /^[^.]*/.exec(basename(path))!;
   const timeframes = STORED_TIMEFRAMES.join('|');
-  const match = new RegExp(`^(.+?)[-_ ](${timeframes})(?:[-_ ].*)?$`, 'i').exec(stem);
+  const match = new RegExp(`^(.+?)[-_ ](${timeframes}|1mo)(?:[-_ ].*)?$`, 'i').exec(stem);
   if (!match) return { symbol: stem };
-  return { symbol: match[1], timeframe: match[2].toLowerCase() as StoredTimeframe };
+  return { symbol: match[1], timeframe: timeframeNamed(match[2]) };
+}
+
+/** Minutes and months differ in the size of the letter alone. */
+function timeframeNamed(text: string): StoredTimeframe {
+  if (text === '1M' || text.toLowerCase() === '1mo') return '1M';
+  return STORED_TIMEFRAMES.find((timeframe) => timeframe === text.toLowerCase())!;
 }

@@ -1,6 +1,6 @@
 // Import reports: what an import inferred and noticed, so that a wrong guess is visible.
-import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { closeOf } from '../../engine/bars/timeframes.ts';
 import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
 import { findOutliers } from '../../engine/bars/outliers.ts';
 import type { Outlier } from '../../engine/bars/outliers.ts';
@@ -55,8 +55,8 @@ export function summarizeSeries(columns: SnapshotColumns, timeframe: StoredTimef
     timeframe,
     bars: time.length,
     start: time[0],
-    end: time[time.length - 1] + TIMEFRAME_MS[timeframe],
-    ...countGaps(time, TIMEFRAME_MS[timeframe]),
+    end: closeOf(timeframe, time[time.length - 1]),
+    ...countGaps(time, timeframe),
     calendar: inferCalendar(time, timeframe),
     outliers: findOutliers(columns),
   };

@@ -2,7 +2,7 @@
 import { CONTRADICTION_ADVICE, describeContradictions } from '../../engine/bars/contradictionCause.ts';
 import { contradictionsOf, type Contradictions } from '../../engine/bars/contradictions.ts';
 import { coversBars } from '../../engine/bars/coverage.ts';
-import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import { divides, isFiner } from '../../engine/bars/timeframes.ts';
 import type { Bars } from '../../engine/bars/bars.ts';
 import { openSnapshot } from '../../engine/bars/arrow.ts';
 import { refuseExisting } from '../catalog.ts';
@@ -80,9 +80,11 @@ async function neighborNotes(
   const bars = await openEntry(catalog, entry);
   for (const other of others) {
     const otherBars = await openEntry(catalog, other);
-    const isFiner = TIMEFRAME_MS[entry.timeframe] < TIMEFRAME_MS[other.timeframe];
-    const [finer, coarser] = isFiner ? [entry, other] : [other, entry];
-    const [finerBars, coarserBars] = isFiner ? [bars, otherBars] : [otherBars, bars];
+    const isFinest = isFiner(entry.timeframe, other.timeframe);
+    const [finer, coarser] = isFinest ? [entry, other] : [other, entry];
+    const [finerBars, coarserBars] = isFinest ? [bars, otherBars] : [otherBars, bars];
+    // Weeks say nothing about months, nor 4h bars about those of 6h.
+    if (!divides(finer.timeframe, coarser.timeframe)) continue;
     const contradictions = contradictionsOf(coarserBars, finerBars);
     if (contradictions !== null && contradictions.count > 0) notes.push(contradictionNote(contradictions));
     if (contradictions?.isDrillingOff || coversBars(finerBars, coarserBars)) continue;

@@ -1,6 +1,6 @@
 // Merging: appends bars to a stored series, which must agree wherever both have a bar.
-import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { barsBetween } from '../../engine/bars/timeframes.ts';
 import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
 import { MarketDataError, MAX_REFUSALS, refuse } from './importError.ts';
 import type { Refusal } from './importError.ts';
@@ -73,8 +73,7 @@ function matchRows(stored: Float64Array, added: Float64Array): { storedRows: Int
 }
 
 function checkGrid(stored: Float64Array, added: Float64Array, timeframe: StoredTimeframe): void {
-  const offset = (added[0] - stored[0]) % TIMEFRAME_MS[timeframe];
-  if (offset === 0) return;
+  if (Number.isInteger(barsBetween(timeframe, stored[0], added[0]))) return;
   refuse(
     'STEP_NOT_MULTIPLE',
     `The new bars begin at ${isoTime(added[0])}, the stored ones at ${isoTime(stored[0])}: that is not a ` +

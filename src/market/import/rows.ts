@@ -1,6 +1,6 @@
 // Rows: which rows of a file become bars, by what its owner says of missing prices, of repeated times and of order.
-import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { barsBetween } from '../../engine/bars/timeframes.ts';
 import { counted, durationText, isoInstant } from '../formatting.ts';
 import type { ColumnRoles } from './header.ts';
 import { refuse } from './importError.ts';
@@ -104,13 +104,12 @@ export function checkOrder(
   isReversed: boolean,
   refusals: RefusalList,
 ): void {
-  const stepMs = TIMEFRAME_MS[timeframe];
   // Rows in order repeat a time only next to each other.
   const firsts = isSorted(time, isReversed ? -1 : 1) ? null : firstRows(time);
   for (let row = 1; row < time.length; row++) {
     const step = isReversed ? time[row - 1] - time[row] : time[row] - time[row - 1];
     const first = firsts?.get(time[row]) ?? row;
-    if (first === row && step > 0 && step % stepMs === 0) continue;
+    if (first === row && step > 0 && isWhole(timeframe, time[row - 1], time[row])) continue;
     const at = `${isoInstant(time[row])} after ${isoInstant(time[row - 1])}`;
     if (step === 0 || first < row)
       refusals.add(
@@ -134,3 +133,6 @@ export function checkOrder(
     }
   }
 }
+
+const isWhole = (timeframe: StoredTimeframe, from: number, to: number): boolean =>
+  Number.isInteger(barsBetween(timeframe, from, to));

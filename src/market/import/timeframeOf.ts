@@ -1,8 +1,10 @@
 // The timeframe of a file, given or inferred from the steps between its times, and the open of each bar.
 import { DAY_MS, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { longestMs } from '../../engine/bars/timeframes.ts';
 import { durationText, isoInstant } from '../formatting.ts';
 import { refuse } from './importError.ts';
+import { isPeriod, periodOpens } from './periods.ts';
 import type { ReadOptions } from './readOptions.ts';
 import { daysOfClocks, daysOfSessions } from './sessions.ts';
 import { areDistinct, commonestStep, firstRows, isSorted } from './steps.ts';
@@ -14,18 +16,17 @@ interface TimedBars {
   readonly time: Float64Array;
 }
 
-/** The opens of bars; daily bars are put on their calendar day if their times show which one it is. */
+/** The opens of bars; days, weeks and months are put on the calendar if their times show which ones they are. */
 export function openTimes(
   { times, clocks, isDates }: Pick<TimeReading, 'times' | 'clocks' | 'isDates'>,
   given: 'open' | 'close',
   options: Pick<ReadOptions, 'timeframe' | 'timeframeHint'>,
   notes: string[],
 ): TimedBars {
-  const timeIs = isDates ? 'open' : given;
-  if (timeIs !== given) notes.push('The times are dates, without a time of day: each is the day of its bar.');
-  const localDays = clocks && daysOfClocks(timeIs === 'close' ? clocks.map(wholeSecond) : clocks, timeIs);
-  if (localDays && areDistinct(localDays)) {
+  const localDays = clocks && daysOfClocks(given === 'close' ? clocks.map(wholeSecond) : clocks, given);
+  if (clocks && localDays && areDistinct(localDays)) {
     const timeframe = options.timeframe ?? inferTimeframe(localDays, options.timeframeHint);
+    if (isPeriod(timeframe)) return { timeframe, time: periodOpens(timeframe, clocks.map(wholeSecond), given, notes) };
     if (timeframe === '1d') {
       notes.push('The times are those of a place, not UTC: each bar is put on its calendar day there, at 00:00 UTC.');
       if (endsEarly(clocks)) notes.push(PARTIAL);
@@ -34,10 +35,13 @@ export function openTimes(
   }
   const timeframe = options.timeframe ?? inferTimeframe(times, options.timeframeHint);
   const step = commonestStep(times);
-  if (step !== null && step > TIMEFRAME_MS[timeframe])
+  if (step !== null && timeframeOfStep(step) !== timeframe && step > longestMs(timeframe))
     notes.push(`Most bars are ${durationText(step)} apart, not ${timeframe}. Is the timeframe right?`);
+  if (isPeriod(timeframe)) return { timeframe, time: periodOpens(timeframe, times.map(wholeSecond), given, notes) };
+  const timeIs = isDates ? 'open' : given;
+  if (timeIs !== given) notes.push('The times are dates, without a time of day: each is the day of its bar.');
   const whole = timeIs === 'close' ? times.map(wholeSecond) : times;
-  const sessions = TIMEFRAME_MS[timeframe] === DAY_MS ? daysOfSessions(whole, timeIs) : null;
+  const sessions = timeframe === '1d' ? daysOfSessions(whole, timeIs) : null;
   if (sessions) {
     notes.push(sessions.note);
     return { timeframe, time: sessions.days };
@@ -60,6 +64,14 @@ function endsEarly(clocks: Float64Array): boolean {
 /** Moves the last millisecond of a second to the next: Binance writes the close of a bar as 12:59:59.999. */
 const wholeSecond = (time: number): number => (time % 1000 === 999 ? time + 1 : time);
 
+/** Months are dated by their first or last trading days, 28 to 33 days apart. */
+const MONTH_STEP_MS = { from: 27.5 * DAY_MS, to: 33.5 * DAY_MS };
+
+function timeframeOfStep(step: number): StoredTimeframe | undefined {
+  if (step >= MONTH_STEP_MS.from && step <= MONTH_STEP_MS.to) return '1M';
+  return STORED_TIMEFRAMES.find((timeframe) => longestMs(timeframe) === step);
+}
+
 function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined): StoredTimeframe {
   const known = STORED_TIMEFRAMES.join(', ');
   const step = commonestStep(times);
@@ -72,7 +84,7 @@ function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined):
           `SYMBOL:TIMEFRAME=FILE (${known}).`,
       )
     );
-  const found = STORED_TIMEFRAMES.find((timeframe) => TIMEFRAME_MS[timeframe] === step);
+  const found = timeframeOfStep(step);
   // In a shuffled file the steps say nothing about the timeframe.
   if (found === undefined && !isSorted(times, 1) && !isSorted(times, -1)) {
     const firsts = firstRows(times);

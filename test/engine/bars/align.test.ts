@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alignRows } from '../../../src/engine/bars/align.ts';
-import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
+import { TIMEFRAMES } from '../../../src/engine/bars/bars.ts';
 import type { Bars, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
 import { resample } from '../../../src/engine/bars/resample.ts';
 import { START, randomBars } from '../../support/bars.ts';
 import { scaled } from '../../support/scale.ts';
+import { bucketOf, endOf, laterOpen } from '../../support/timeGrid.ts';
 
 const HOUR = 3_600_000;
 const hours = (...list: number[]): number[] => list.map((hour) => START + hour * HOUR);
@@ -15,29 +16,32 @@ const steps = fc.array(fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, fc.int
 });
 
 function holeyBars(symbol: string, timeframe: StoredTimeframe, gaps: readonly number[]): Bars {
-  let at = START - TIMEFRAME_MS[timeframe];
-  return randomBars({ symbol, timeframe, times: gaps.map((gap) => (at += gap * TIMEFRAME_MS[timeframe])) });
+  let at = bucketOf(timeframe, START);
+  return randomBars({ symbol, timeframe, times: gaps.map((gap) => (at = laterOpen(timeframe, at, gap))) });
 }
 
 /** Semantics §1.6 and §1.7 read aloud, every pair of bars looked at. */
 function bruteForce(base: Bars, other: Bars): number[] {
-  const size = TIMEFRAME_MS[other.timeframe];
+  const closes = Array.from(other.time, (open) => endOf(other.timeframe, open));
   return Array.from(base.time, (time) => {
-    const now = time + TIMEFRAME_MS[base.timeframe];
-    const closes = Array.from(other.time, (open) => open + size);
+    const now = endOf(base.timeframe, time);
     if (base.symbol === other.symbol) return closes.findLastIndex((close) => close <= now);
     if (base.timeframe === other.timeframe) return closes.indexOf(now);
     // The bucket that ended last, and no older one.
-    return closes.indexOf(Math.floor(now / size) * size);
+    return closes.indexOf(bucketOf(other.timeframe, now));
   });
 }
+
+/** Every pair of timeframes of which the second is not finer, whether or not whole bars of the first make it. */
+const PAIRS = TIMEFRAMES.flatMap((base, at) => TIMEFRAMES.slice(at).map((other) => [base, other] as const));
+const pair = fc.constantFrom(...PAIRS);
 
 describe('alignment', () => {
   it('shows the last bar of another timeframe that closed at or before the base close', () => {
     fc.assert(
-      fc.property(fc.constantFrom('1h', '4h', '1d'), steps, steps, (timeframe, gaps, otherGaps) => {
-        const base = holeyBars('A', '1h', gaps);
-        const other = holeyBars('A', timeframe, otherGaps);
+      fc.property(pair, steps, steps, ([timeframe, otherTimeframe], gaps, otherGaps) => {
+        const base = holeyBars('A', timeframe, gaps);
+        const other = holeyBars('A', otherTimeframe, otherGaps);
         expect([...alignRows(base, other)]).toEqual(bruteForce(base, other));
       }),
       { numRuns: scaled(500), seed: 1 },
@@ -46,9 +50,9 @@ describe('alignment', () => {
 
   it('shows another instrument’s bar that closes then, or the bucket that ended last, or nothing', () => {
     fc.assert(
-      fc.property(fc.constantFrom('1h', '4h', '1d'), steps, steps, (timeframe, gaps, otherGaps) => {
-        const base = holeyBars('A', '1h', gaps);
-        const other = holeyBars('B', timeframe, otherGaps);
+      fc.property(pair, steps, steps, ([timeframe, otherTimeframe], gaps, otherGaps) => {
+        const base = holeyBars('A', timeframe, gaps);
+        const other = holeyBars('B', otherTimeframe, otherGaps);
         expect([...alignRows(base, other)]).toEqual(bruteForce(base, other));
       }),
       { numRuns: scaled(500), seed: 2 },
@@ -75,6 +79,20 @@ describe('alignment', () => {
     const base = randomBars({ symbol: 'A', timeframe: '1h', times: hours(0, 1, 2) });
     const other = randomBars({ symbol: 'B', timeframe: '1h', times: hours(0.5, 1, 1.5) });
     expect([...alignRows(base, other)]).toEqual([-1, 1, -1]);
+  });
+
+  it('shows a month first on the base bar that closes with its last day', () => {
+    const days = [28, 29, 30, 31, 32, 60, 61].map((day) => START + (day - 1) * 24 * HOUR);
+    const base = randomBars({ timeframe: '1d', times: days });
+    const months = randomBars({ timeframe: '1M', times: [START, Date.UTC(2024, 1, 1)] });
+    expect([...alignRows(base, months)]).toEqual([-1, -1, -1, 0, 0, 1, 1]);
+  });
+
+  it('shows the month of another instrument until the next month ends', () => {
+    const days = [31, 59, 60].map((day) => START + (day - 1) * 24 * HOUR);
+    const base = randomBars({ symbol: 'A', timeframe: '1d', times: days });
+    const months = randomBars({ symbol: 'B', timeframe: '1M', times: [START] });
+    expect([...alignRows(base, months)]).toEqual([0, 0, -1]);
   });
 
   it('shows a resampled bar only once the last child in it has closed', () => {

@@ -1,20 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
+import { TIMEFRAMES } from '../../../src/engine/bars/bars.ts';
 import type { Bars, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
 import { resample } from '../../../src/engine/bars/resample.ts';
 import { START, randomBars } from '../../support/bars.ts';
 import { scaled } from '../../support/scale.ts';
+import { bucketOf, endOf, lengthOf } from '../../support/timeGrid.ts';
 
-const ROUTES: readonly (readonly [StoredTimeframe, StoredTimeframe])[] = [
-  ['1m', '5m'],
-  ['1m', '15m'],
-  ['1m', '1h'],
-  ['5m', '4h'],
-  ['15m', '1d'],
-  ['1h', '4h'],
-  ['4h', '1d'],
-];
+/** Every pair of which whole bars of the first make the second. */
+const ROUTES = TIMEFRAMES.flatMap((from, at) => TIMEFRAMES.slice(at + 1).map((to) => [from, to] as const)).filter(
+  ([from, to]) => (to === '1M' ? from !== '1w' : lengthOf(to) % lengthOf(from) === 0),
+);
 const route = fc.constantFrom(...ROUTES);
 /** Steps between bars, 1 or, at a hole, more. */
 const steps = fc.array(fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 400 })), {
@@ -24,18 +20,17 @@ const steps = fc.array(fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, fc.int
 const seed = fc.integer({ min: 1, max: 1e9 });
 
 function holeyBars(timeframe: StoredTimeframe, gaps: readonly number[], phase: number, seed: number): Bars {
-  let at = START + phase;
-  const times = gaps.map((gap) => (at += gap * TIMEFRAME_MS[timeframe]));
+  let at = bucketOf(timeframe, START) + phase;
+  const times = gaps.map((gap) => (at += gap * lengthOf(timeframe)));
   const series = { signal: times.map((_, row) => (row % 3 === 0 ? NaN : row)) };
   return randomBars({ timeframe, times, seed, series });
 }
 
 /** The slow, obvious way: group rows by bucket, then read each group. */
 function bruteForce(bars: Bars, timeframe: StoredTimeframe): Record<string, number>[] {
-  const size = TIMEFRAME_MS[timeframe];
   const groups = new Map<number, number[]>();
   bars.time.forEach((time, row) => {
-    const bucket = time - (((time % size) + size) % size);
+    const bucket = bucketOf(timeframe, time);
     groups.set(bucket, [...(groups.get(bucket) ?? []), row]);
   });
   return [...groups].map(([time, rows]) => ({
@@ -63,8 +58,9 @@ describe('resampling', () => {
           expect([...made[name]], name).toEqual(expected.map((bar) => bar[name]));
         }
         expect([...made.series.get('signal')!]).toEqual(expected.map((bar) => bar.signal));
-        const whole = TIMEFRAME_MS[to] / TIMEFRAME_MS[from];
-        expect(made.partialBars).toBe(expected.filter((bar) => bar.children < whole).length);
+        const isPartial = (bar: Record<string, number>): boolean =>
+          bar.children < (endOf(to, bar.time) - bar.time) / lengthOf(from);
+        expect(made.partialBars).toBe(expected.filter(isPartial).length);
       }),
       { numRuns: scaled(500), seed: 20_240_101 },
     );
@@ -129,5 +125,25 @@ describe('resampling', () => {
   it('refuses to make finer bars', () => {
     expect(() => resample(randomBars({ timeframe: '1h' }), '15m')).toThrow('1h bars cannot be resampled to 15m');
     expect(() => resample(randomBars({ timeframe: '1h' }), '1h')).toThrow('not coarser');
+  });
+
+  it('refuses every pair of which no whole number of bars makes one', () => {
+    const refused = TIMEFRAMES.flatMap((from, at) => TIMEFRAMES.slice(at + 1).map((to) => [from, to] as const)).filter(
+      ([from, to]) => !ROUTES.some((pair) => pair[0] === from && pair[1] === to),
+    );
+    expect(refused.map((pair) => pair.join(' '))).toEqual(['3m 5m', '4h 6h', '6h 8h', '8h 12h', '1w 1M']);
+    for (const [from, to] of refused)
+      expect(() => resample(randomBars({ timeframe: from, count: 3 }), to)).toThrow('no whole number of them');
+  });
+
+  it('begins weeks on Monday and months on their first day, also before 1970 and around leap days', () => {
+    const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+    const days = (first: number, count: number): number[] =>
+      Array.from({ length: count }, (_, day) => first + day * 86_400_000);
+    const winter = randomBars({ timeframe: '1d', times: days(Date.UTC(1969, 11, 28), 9) });
+    expect([...resample(winter, '1w').time].map(dayOf)).toEqual(['1969-12-22', '1969-12-29', '1970-01-05']);
+    expect([...resample(winter, '1M').time].map(dayOf)).toEqual(['1969-12-01', '1970-01-01']);
+    const leap = resample(randomBars({ timeframe: '1d', times: days(Date.UTC(2024, 1, 1), 30) }), '1M');
+    expect([[...leap.time].map(dayOf), leap.partialBars]).toEqual([['2024-02-01', '2024-03-01'], 1]);
   });
 });

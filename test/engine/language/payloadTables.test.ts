@@ -104,7 +104,7 @@ describe('SignalGraph', () => {
     ['meta.source.editor', 'vim'],
     ['nodes.0.value', undefined],
     ['nodes.1.field', 'vwap'],
-    ['nodes.1.timeframe', '2h'],
+    ['nodes.1.timeframe', '7h'],
     ['nodes.1.offset', -1],
     ['nodes.1.instrument', {}],
     ['nodes.2.indicator', undefined],

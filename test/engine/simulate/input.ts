@@ -2,6 +2,7 @@
 import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
 import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
 import { wordCount } from '../../../src/engine/kernels/bits.ts';
+import { laterOpen } from '../../support/timeGrid.ts';
 import type { ResolvedConfig } from '../../../src/engine/config.ts';
 import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
 import type {
@@ -47,7 +48,7 @@ export function barsFrom(columns: Columns, timeframe: StoredTimeframe, symbol = 
 export function barsOf(rows: readonly Ohlc[], timeframe: StoredTimeframe = '1h', from = Date.UTC(2024, 0, 1)): Bars {
   return barsFrom(
     {
-      time: rows.map((_, row) => from + row * TIMEFRAME_MS[timeframe]),
+      time: rows.map((_, row) => laterOpen(timeframe, from, row)),
       open: rows.map((bar) => bar[0]),
       high: rows.map((bar) => bar[1]),
       low: rows.map((bar) => bar[2]),

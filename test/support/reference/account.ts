@@ -1,7 +1,8 @@
 // The account: balance, free cash, fees by tier, slippage, funding and liquidation, as semantics §4 has them.
-import { TIMEFRAME_MS, type Bars, type Instrument } from '../../../src/engine/bars/bars.ts';
+import type { Bars, Instrument } from '../../../src/engine/bars/bars.ts';
 import type { ResolvedConfig } from '../../../src/engine/config.ts';
 import type { Side } from './levels.ts';
+import { endOf } from '../timeGrid.ts';
 
 const DAY_MS = 86_400_000;
 const EIGHT_HOURS_MS = 28_800_000;
@@ -108,7 +109,7 @@ export class Account {
   #timeOf({ row, isAtClose, time }: Instant): number {
     const { bars } = this.#input;
     if (time !== undefined) return time;
-    return bars.time[row] + (isAtClose ? TIMEFRAME_MS[bars.timeframe] : 0);
+    return isAtClose ? endOf(bars.timeframe, bars.time[row]) : bars.time[row];
   }
 
   /** Against the trader: a buy (side 1) fills higher. Volatility is that of the last bar closed before the fill. */

@@ -1,5 +1,6 @@
 // Which base bars their children contradict, by the letter of semantics §3.2: nothing is kept from bar to bar.
-import { TIMEFRAME_MS, type Bars } from '../../../src/engine/bars/bars.ts';
+import type { Bars } from '../../../src/engine/bars/bars.ts';
+import { endOf, lengthOf } from '../timeGrid.ts';
 
 interface Contradicted {
   readonly rows: ReadonlySet<number>;
@@ -18,12 +19,12 @@ export function contradicted(bars: Bars, children: Bars): Contradicted {
 }
 
 function find(bars: Bars, children: Bars): Contradicted {
-  const span = TIMEFRAME_MS[bars.timeframe];
+  const endOfRow = (row: number): number => endOf(bars.timeframe, bars.time[row]);
   const times = [...children.time];
   const withChildren = [...bars.time.keys()]
     .map((row) => ({
       row,
-      inside: times.flatMap((time, at) => (time >= bars.time[row] && time < bars.time[row] + span ? [at] : [])),
+      inside: times.flatMap((time, at) => (time >= bars.time[row] && time < endOfRow(row) ? [at] : [])),
     }))
     .filter(({ inside }) => inside.length > 0);
   const rows = new Set(
@@ -33,8 +34,8 @@ function find(bars: Bars, children: Bars): Contradicted {
 }
 
 function contradicts(bars: Bars, row: number, children: Bars, inside: readonly number[]): boolean {
-  const [opens, closes] = [bars.time[row], bars.time[row] + TIMEFRAME_MS[bars.timeframe]];
-  const childMs = TIMEFRAME_MS[children.timeframe];
+  const [opens, closes] = [bars.time[row], endOf(bars.timeframe, bars.time[row])];
+  const childMs = lengthOf(children.timeframe);
   const [high, low] = [bars.high[row], bars.low[row]];
   const tolerance = Math.max(0.1 * (high - low), 1e-4 * high);
   const highest = Math.max(...inside.map((at) => children.high[at]));

@@ -1,7 +1,8 @@
 // Frames: the series an expression runs on, and what of another series is known at a bar's close.
-import { TIMEFRAME_MS, type Bars } from '../../../src/engine/bars/bars.ts';
+import type { Bars } from '../../../src/engine/bars/bars.ts';
+import { endOf } from '../timeGrid.ts';
 
-const closeTime = (bars: Bars, row: number): number => bars.time[row] + TIMEFRAME_MS[bars.timeframe];
+const closeTime = (bars: Bars, row: number): number => endOf(bars.timeframe, bars.time[row]);
 
 /**
  * The row of `from` that a bar of `to` may see at its close, -1 for none (semantics §1.6): of the same instrument the
@@ -17,9 +18,9 @@ function visibleRow(to: Bars, row: number, from: Bars): number {
     else break;
   }
   if (found < 0 || from.symbol === to.symbol) return found;
-  const age = now - closeTime(from, found);
-  if (from.timeframe === to.timeframe) return age === 0 ? found : -1;
-  return age < TIMEFRAME_MS[from.timeframe] ? found : -1;
+  const ended = closeTime(from, found);
+  if (from.timeframe === to.timeframe) return now === ended ? found : -1;
+  return now < endOf(from.timeframe, ended) ? found : -1;
 }
 
 const alignments = new WeakMap<Bars, WeakMap<Bars, number[]>>();

@@ -1,5 +1,4 @@
 // A portfolio run as its rules tell it: every instant of the axis, every instrument, every step.
-import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
 import type { PortfolioInput } from '../../../src/engine/simulate/portfolio/portfolioSimulation.ts';
 import type { Instant } from './account.ts';
 import { directOf, fillExits, playInsideBar, settlePassedOrders } from './bar.ts';
@@ -11,6 +10,7 @@ import { House, type PortfolioTrade } from './portfolioHouse.ts';
 import type { Rotation } from './portfolioRotation.ts';
 import { settleOpen } from './settle.ts';
 import { sliceOf } from './slice.ts';
+import { endOf } from '../timeGrid.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -190,7 +190,7 @@ class PortfolioRun {
   /** Oldest first, whatever the instrument. */
   #endRun(): void {
     const { axis, end, config } = this.#input;
-    const time = axis.time[end - 1] + TIMEFRAME_MS[config.timeframe];
+    const time = endOf(config.timeframe, axis.time[end - 1]);
     for (const desk of this.#house.desks) desk.endOrders();
     for (const { desk, position } of this.#house.openPositions())
       this.#sellAtLastClose(desk, position, { row: desk.end - 1, isAtClose: true, time });

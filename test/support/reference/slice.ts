@@ -1,9 +1,10 @@
 // A slice of the market that is played at once: a base bar, or a child of it (semantics §3.2).
-import { TIMEFRAME_MS, type Bars } from '../../../src/engine/bars/bars.ts';
+import type { Bars } from '../../../src/engine/bars/bars.ts';
 import type { AmbiguityFallback } from '../../../src/engine/config.ts';
 import type { Book } from './book.ts';
 import { contradicted } from './contradictions.ts';
 import type { Side, PriceRange } from './levels.ts';
+import { endOf } from '../timeGrid.ts';
 
 /** A base bar, or a child of it. */
 export interface Slice extends PriceRange {
@@ -30,7 +31,7 @@ export function childrenOf(book: Book, row: number): Slice[] {
   if (isDrillingOff || rows.has(row)) return [];
   const from = children.time.findIndex((time) => time >= bars.time[row]);
   const slices: Slice[] = [];
-  for (let at = from; at >= 0 && children.time[at] < bars.time[row] + TIMEFRAME_MS[bars.timeframe]; at++)
+  for (let at = from; at >= 0 && children.time[at] < endOf(bars.timeframe, bars.time[row]); at++)
     slices.push(sliceOf(children, at, row, children.time[at]));
   return slices;
 }

@@ -1,5 +1,6 @@
 // Lookbacks: how many bars a node needs before its first value, from the needs of its children (semantics §1.2).
-import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
+import type { StoredTimeframe } from '../../bars/bars.ts';
+import { isFiner, longestMs, shortestMs } from '../../bars/timeframes.ts';
 import type { Args, IndicatorDefinition } from '../../indicators/definition.ts';
 import type { Child } from './places.ts';
 
@@ -66,10 +67,10 @@ export const needOfClock = (_node: object, { context }: LookbackPlace): Need => 
 
 /**
  * A need converted to other bars. Of a coarser timeframe, `bars` + 1 must have closed, and the worst phase begins with
- * a whole one.
+ * a whole one, of the longest months.
  */
 export function inBars({ timeframe, bars }: Need, wanted: StoredTimeframe): number {
   if (timeframe === null || timeframe === wanted) return bars;
-  const ratio = TIMEFRAME_MS[timeframe] / TIMEFRAME_MS[wanted];
-  return ratio >= 1 ? (bars + 1) * ratio - 1 : Math.ceil(bars * ratio) + 1;
+  if (isFiner(wanted, timeframe)) return Math.ceil(((bars + 1) * longestMs(timeframe)) / longestMs(wanted)) - 1;
+  return Math.ceil((bars * longestMs(timeframe)) / shortestMs(wanted)) + 1;
 }

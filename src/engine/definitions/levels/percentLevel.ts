@@ -3,7 +3,22 @@ import type { Timeframe } from '../../bars/bars.ts';
 import { levelMode } from './levelMode.ts';
 
 /** About a fifth of the median range of a bar of liquid markets. */
-const NOISE: Readonly<Record<Timeframe, number>> = { '15m': 0.05, '1h': 0.1, '4h': 0.2, '1d': 0.4 };
+const NOISE: Readonly<Record<Timeframe, number>> = {
+  '1m': 0.01,
+  '3m': 0.02,
+  '5m': 0.03,
+  '15m': 0.05,
+  '30m': 0.07,
+  '1h': 0.1,
+  '2h': 0.15,
+  '4h': 0.2,
+  '6h': 0.25,
+  '8h': 0.3,
+  '12h': 0.3,
+  '1d': 0.4,
+  '1w': 1,
+  '1M': 2,
+};
 
 export const percentLevel = levelMode({
   mode: 'percent',

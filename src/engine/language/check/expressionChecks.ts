@@ -1,5 +1,6 @@
 // Expression checks: what the grammar cannot state: names, argument counts, time zones, doubtful comparisons.
-import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
+import type { StoredTimeframe } from '../../bars/bars.ts';
+import { isFiner, isIntraday } from '../../bars/timeframes.ts';
 import type { NodeCheck } from '../../definitions/expressions/expressionDefinition.ts';
 import {
   conditionKindIfAny,
@@ -159,7 +160,7 @@ export class ExpressionChecks {
       reportForeignState(node, tradedSymbol, at('instrument', 'symbol'), log);
     const { timeframe } = node as { timeframe?: StoredTimeframe };
     if (baseTimeframe === undefined || timeframe === undefined) return true;
-    if (!(TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[baseTimeframe])) return true;
+    if (!isFiner(timeframe, baseTimeframe)) return true;
     log.add('TIMEFRAME_BELOW_BASE', at('timeframe'), {
       message: `${timeframe} bars are finer than the strategy's own ${baseTimeframe} bars.`,
       suggestion: `Use ${baseTimeframe} or a coarser timeframe, or set defaults.timeframe to ${timeframe}.`,
@@ -185,10 +186,11 @@ export class ExpressionChecks {
       isParam: (name, member) => this.#paramDefault(name, at(member)) !== undefined,
       isTimezone: (name, member) => checkTimezone(name, at(member), log),
       isCalendarDay,
-      isIntraday: baseTimeframe === undefined ? undefined : baseTimeframe !== '1d',
+      isIntraday: baseTimeframe === undefined ? undefined : isIntraday(baseTimeframe),
       isCondition: (child) => isMembers(child) && typeOfKind(child.kind) === 'condition',
       warnOfHours: (member) => {
-        if (baseTimeframe === '1d') log.add('INTRADAY_WINDOW', at(member), HOURS_OF_DAILY_BARS);
+        if (baseTimeframe !== undefined && !isIntraday(baseTimeframe))
+          log.add('INTRADAY_WINDOW', at(member), HOURS_OF_DAILY_BARS);
       },
     };
   }

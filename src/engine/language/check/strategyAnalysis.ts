@@ -1,5 +1,5 @@
 // The analysis of a strategy: what validation says of it besides its issues.
-import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '../../bars/bars.ts';
+import { TIMEFRAMES, type Timeframe } from '../../bars/bars.ts';
 import type { Expression } from '../grammar/ast.ts';
 
 export interface StrategyAnalysis {
@@ -38,5 +38,5 @@ export function timeframesOf(expressions: Iterable<Expression>, base: Timeframe 
     const timeframe = 'timeframe' in expression ? expression.timeframe : undefined;
     if (timeframe !== undefined && TIMEFRAMES.includes(timeframe)) named.add(timeframe);
   }
-  return [...named].sort((a, b) => TIMEFRAME_MS[a] - TIMEFRAME_MS[b]);
+  return TIMEFRAMES.filter((timeframe) => named.has(timeframe));
 }

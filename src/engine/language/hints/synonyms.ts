@@ -26,10 +26,20 @@ const OPERATORS: HintTable = {
   var: 'variance',
 };
 const TIMEFRAMES: HintTable = {
+  '1m': '1min 1minute minute M1',
+  '3m': '3 3min 3minute M3',
+  '5m': '5 5min 5minute M5',
   '15m': '15 15min 15minute M15',
+  '30m': '30 30min 30minute M30',
   '1h': '60 60m 60min 1hour 1hr hour hourly H1',
+  '2h': '120 120m 120min 2hour 2hr H2',
   '4h': '240 240m 240min 4hour 4hr H4',
+  '6h': '360 360m 360min 6hour 6hr H6',
+  '8h': '480 480m 480min 8hour 8hr H8',
+  '12h': '720 720m 720min 12hour 12hr H12',
   '1d': 'D d 1D D1 daily day 1day 24h 1440 1440m',
+  '1w': 'W w 1W W1 weekly week 1week 7d',
+  '1M': '1mo 1mon MN MN1 monthly month 1month 30d',
 };
 /** Fields, sides, sizes and days. A word counts only where the place takes what it stands for. */
 const CHOICES: HintTable = {

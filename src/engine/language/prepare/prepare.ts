@@ -1,5 +1,6 @@
 // Preparing: from a strategy and one run's settings, params and overrides to the form that the later stages read.
-import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
+import type { StoredTimeframe } from '../../bars/bars.ts';
+import { isFiner } from '../../bars/timeframes.ts';
 import { checkAllocationRun } from '../check/allocationChecks.ts';
 import { reportForeignState } from '../check/nameChecks.ts';
 import { readsState } from '../../definitions/expressions/expressionRegistry.ts';
@@ -154,7 +155,7 @@ function checkSeries(
     if (seen.has(node)) continue;
     seen.add(node);
     const timeframe = 'timeframe' in node ? node.timeframe : undefined;
-    if (base !== undefined && timeframe !== undefined && TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[base]) {
+    if (base !== undefined && timeframe !== undefined && isFiner(timeframe, base)) {
       log.add('TIMEFRAME_BELOW_BASE', '/config/timeframe', {
         message: `Node ${shown(node.id ?? node.kind)} reads ${timeframe} bars, and the run's own bars are ${base}.`,
         suggestion: `Run on ${timeframe} or finer bars, or change the timeframe of the node to ${base}.`,

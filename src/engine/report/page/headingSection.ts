@@ -2,7 +2,7 @@
 import { policyInForce, symbolsOf, type FeeModel, type ResolvedConfig } from '../../config.ts';
 import { slippageKindOf } from '../../definitions/slippage/slippageKinds.ts';
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
-import { TIMEFRAME_MS } from '../../bars/bars.ts';
+import { closeOf } from '../../bars/timeframes.ts';
 import { benchmarkName } from '../buyAndHold.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { html, NOTHING, tone, type Html } from '../kit/html.ts';
@@ -62,7 +62,7 @@ export const noticeSection = (notice: ArtifactNotice | null): Html =>
 function periodOf({ report }: CompletedRun): string {
   const { bars, start, end } = report.input;
   if (end <= start) return 'no bars';
-  const last = bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe] - 1;
+  const last = closeOf(bars.timeframe, bars.time[end - 1]) - 1;
   return `${day(bars.time[start])} to ${day(last)}, ${count(end - start)} bars`;
 }
 

@@ -1,5 +1,6 @@
 // The block of a portfolio: how much of the account was at work, in how many positions, and its turnover.
-import { DAY_MS, TIMEFRAME_MS } from '../../bars/bars.ts';
+import { DAY_MS } from '../../bars/bars.ts';
+import { closeOf } from '../../bars/timeframes.ts';
 import { daysOf } from '../../bars/days.ts';
 import { countBits } from '../../kernels/bits.ts';
 import type { PortfolioRun, ReportInput } from '../reportInput.ts';
@@ -44,7 +45,7 @@ export function portfolioBlock(
     maxPositions = Math.max(maxPositions, openPositions[instant]);
   }
   const squares = portfolio.bySymbol.reduce((sum, index) => sum + byInstrument[index].squaredWeightSum, 0);
-  const years = instants === 0 ? 0 : (bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe] - bars.time[start]) / YEAR_MS;
+  const years = instants === 0 ? 0 : (closeOf(bars.timeframe, bars.time[end - 1]) - bars.time[start]) / YEAR_MS;
   return {
     instruments: portfolio.instruments.length,
     instrumentsTraded: new Set(tradeInstruments.subarray(0, simulation.tradeLog.length)).size,

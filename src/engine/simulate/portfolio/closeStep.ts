@@ -69,7 +69,7 @@ function closeAll(portfolio: Portfolio, members: readonly Member[], opened: numb
     const { run, row, mark } = member;
     portfolio.beginTurn(member);
     const own = atClose(run, row);
-    const at = opened === null || opened === run.bars.time[row] ? own : { ...own, time: opened + run.barMs };
+    const at = opened === null || opened === run.bars.time[row] ? own : { ...own, time: run.closeOf(opened) };
     fillExit(run, position, exitFill(run, endOfDataExit.reason, position.quantity, mark, role), at);
     portfolio.endTurn(member);
   }
