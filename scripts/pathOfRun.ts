@@ -20,6 +20,7 @@ import { insertWorkspace } from '../src/db/workspaces.ts';
 import { startWorker } from '../src/jobs/runner.ts';
 import { createLog } from '../src/log.ts';
 import { openCatalog } from '../src/market/catalog.ts';
+import { WorkspaceCatalogs } from '../src/market/workspaceCatalogs.ts';
 import { importShipped } from '../src/market/shipped.ts';
 
 /** Backtests that are followed. What does not run for each of them belongs to a timer, not to their path. */
@@ -102,7 +103,8 @@ async function startService(): Promise<Service> {
   const log = createLog(config);
   const catalog = openCatalog(sql, dataDir, { storage: 'folder', log });
   await importShipped(catalog);
-  const app = await buildApp({ sql, shortReads, config, log, catalog });
+  const catalogs = new WorkspaceCatalogs(sql, catalog, catalog.files);
+  const app = await buildApp({ sql, shortReads, config, log, catalogs });
   stack.defer(() => app.close());
   const address = await app.listen({ port: 0, host: '127.0.0.1' });
   const { id: workspaceId } = await insertWorkspace(sql, { name: 'path', tier: 'pro' });

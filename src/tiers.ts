@@ -20,6 +20,9 @@ export interface TierLimits {
   /** Stored bytes of the results of backtests; below, those of sweeps and robustness checks. */
   readonly backtestResultBytes: number;
   readonly sweepResultBytes: number;
+  /** Bytes of all uploaded snapshots that still exist, and how many series there are of a workspace's own. */
+  readonly marketDataBytes: number;
+  readonly marketDataSeries: number;
   /** Backtests queued or running at the same time. */
   readonly queuedBacktests: number;
   /** Days that a backtest or sweep is kept after it has ended; of each kind, a workspace keeps the latest so many. */
@@ -48,10 +51,12 @@ export interface TierLimits {
   readonly batchBytes: number;
   readonly configBytes: number;
   readonly actionBytes: number;
+  /** A file of market data, as it is sent. */
+  readonly uploadBytes: number;
 }
 
 /** The limits that a request body can have. */
-export type BodyLimit = 'bodyBytes' | 'batchBytes' | 'configBytes' | 'actionBytes';
+export type BodyLimit = 'bodyBytes' | 'batchBytes' | 'configBytes' | 'actionBytes' | 'uploadBytes';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -73,6 +78,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     storedBytes: 64 * MIB,
     backtestResultBytes: 512 * MIB,
     sweepResultBytes: 128 * MIB,
+    marketDataBytes: 256 * MIB,
+    marketDataSeries: 100,
     queuedBacktests: 100,
     retentionDays: 30,
     keptBacktests: 10_000,
@@ -90,6 +97,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     batchBytes: 256 * KIB,
     configBytes: 32 * KIB,
     actionBytes: ACTION_BYTES,
+    uploadBytes: 8 * MIB,
   },
   plus: {
     activeApiKeys: 20,
@@ -103,6 +111,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     storedBytes: GIB,
     backtestResultBytes: 8 * GIB,
     sweepResultBytes: 2 * GIB,
+    marketDataBytes: 4 * GIB,
+    marketDataSeries: 1_000,
     queuedBacktests: 2_000,
     retentionDays: 180,
     keptBacktests: 200_000,
@@ -120,6 +130,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     batchBytes: MIB,
     configBytes: 128 * KIB,
     actionBytes: ACTION_BYTES,
+    uploadBytes: 32 * MIB,
   },
   pro: {
     activeApiKeys: 50,
@@ -133,6 +144,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     storedBytes: 16 * GIB,
     backtestResultBytes: 64 * GIB,
     sweepResultBytes: 32 * GIB,
+    marketDataBytes: 64 * GIB,
+    marketDataSeries: 10_000,
     queuedBacktests: 50_000,
     retentionDays: 730,
     keptBacktests: 2_000_000,
@@ -150,5 +163,6 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     batchBytes: 4 * MIB,
     configBytes: 512 * KIB,
     actionBytes: ACTION_BYTES,
+    uploadBytes: 64 * MIB,
   },
 };

@@ -6,6 +6,7 @@ import { connect } from '../db/connect.ts';
 import { enterThrough, lowerThreadPriority } from '../engine/index.ts';
 import { createLog } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
+import { WorkspaceCatalogs } from '../market/workspaceCatalogs.ts';
 import { offerUniverse } from '../market/universe/offerUniverse.ts';
 import { buildApp } from './app.ts';
 import { warmUpBatches } from './backtests/batchWarmUp.ts';
@@ -14,6 +15,8 @@ import type { App } from './services.ts';
 
 /** Connections: one for each of MAX_ACTIVE requests, and those that answerOnce leaves free. */
 const CONNECTIONS = 8;
+/** Bars are read here for answers only; a year of minutes is 29 MB. */
+const OPENED_BYTES = 256 * 1024 * 1024;
 /** The id of the request, by which its caller is found. No client can send it: only listed headers are forwarded. */
 const ID_HEADER = 'x-heavy-request';
 /** Headers that the thread with the connection sets itself. */
@@ -39,12 +42,13 @@ function beforeCommit(request: FastifyRequest): void {
 async function start(): Promise<void> {
   const log = createLog(config);
   const sql = connect(databaseUrl, { applicationName: 'candlepool api', max: CONNECTIONS });
+  const stored = openCatalog(sql, config.dataDir, { storage: config.snapshotStorage, log, maxBytes: OPENED_BYTES });
   const services = {
     sql,
     // Callers are already authenticated, so it needs no pool for short reads.
     shortReads: sql,
     log,
-    catalog: offerUniverse(openCatalog(sql, config.dataDir, { storage: config.snapshotStorage, log })),
+    catalogs: new WorkspaceCatalogs(sql, offerUniverse(stored), stored.files),
     config: { ...config, rateLimits: false },
   };
   const app = await buildApp(services, { authenticatedAs, beforeCommit });

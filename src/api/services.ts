@@ -5,7 +5,7 @@ import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
 import type { Config } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
 import type { Log } from '../log.ts';
-import type { Catalog } from '../market/catalog.ts';
+import type { WorkspaceCatalogs } from '../market/workspaceCatalogs.ts';
 
 export interface Services {
   readonly sql: Sql;
@@ -16,7 +16,8 @@ export interface Services {
   readonly shortReads: Sql;
   readonly config: Config;
   readonly log: Log;
-  readonly catalog: Catalog;
+  /** Of each workspace; there is no other way to market data. */
+  readonly catalogs: WorkspaceCatalogs;
 }
 
 export type App = FastifyInstance<

@@ -1,48 +1,20 @@
 // Import options: what the owner of a file can say about it on the command line.
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { STORED_TIMEFRAMES } from '../engine/index.ts';
 import { MarketDataError } from '../market/import/importError.ts';
-import { checkDateFormat, parseColumns, parseTimezone } from '../market/import/readOptions.ts';
+import { IMPORT_OPTIONS } from '../market/import/optionTable.ts';
 import type { ReadOptions } from '../market/import/readOptions.ts';
 import { oneOf } from './arguments.ts';
 
 /** Adds the options of reading a file, which are those of `ReadOptions`. */
 export function withReadOptions(command: Command): Command {
-  return command
-    .option(
-      '--timeframe <timeframe>',
-      `one of ${STORED_TIMEFRAMES.join(', ')}; default: inferred from the bars`,
-      oneOf(STORED_TIMEFRAMES),
-    )
-    .option(
-      '--columns <pairs>',
-      'which columns are which, by name or number: time=Date,open=Open,close=5; time=Date+Time joins two',
-      checked(parseColumns),
-    )
-    .option(
-      '--timezone <zone>',
-      'the zone of times that state none, and of the days of daily bars: America/New_York; default: UTC',
-      checked(parseTimezone),
-    )
-    .option(
-      '--time-is <which>',
-      'whether the times are the open or the close of each bar; default: open',
-      oneOf(['open', 'close']),
-    )
-    .option(
-      '--date-format <format>',
-      'how dates are written: DD/MM/YYYY, "%m/%d/%y %H:%M", or excel, days, s, ms, us, ns for numbers',
-      checked(checkDateFormat),
-    )
-    .option('--sort', 'put the rows in the order of their times')
-    .option(
-      '--dedupe <which>',
-      'keep the first or the last row of a time that appears more than once',
-      oneOf(['first', 'last']),
-    )
-    .option('--drop-na', 'leave out rows in which the time, a price or the volume is missing, or a price is 0')
-    .option('--adjusted', 'scale the bars to the adjusted close of the file');
+  for (const { flag, value, text, choices, parse } of IMPORT_OPTIONS) {
+    const option = new Option(value === null ? flag : `${flag} <${value}>`, text);
+    if (choices !== undefined) option.argParser(oneOf(choices));
+    else if (parse !== undefined) option.argParser(checked(parse));
+    command.addOption(option);
+  }
+  return command;
 }
 
 /** The members of `ReadOptions` among the options of a command. */

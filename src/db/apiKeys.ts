@@ -11,8 +11,11 @@ export const DEFAULT_API_KEY_SCOPES = [
   'backtests_read',
   'backtests_write',
 ] as const;
-/** `webhooks_write` must be asked for: it sends what a workspace does to another address. */
-export const API_KEY_SCOPES = [...DEFAULT_API_KEY_SCOPES, 'webhooks_write'] as const;
+/**
+ * Scopes that must be asked for: `webhooks_write` sends what a workspace does to another address, `market_data_write`
+ * uploads market data, which all strategies of the workspace then read.
+ */
+export const API_KEY_SCOPES = [...DEFAULT_API_KEY_SCOPES, 'webhooks_write', 'market_data_write'] as const;
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
 export const API_KEY_ROLES = ['member', 'viewer'] as const;
 export type ApiKeyRole = (typeof API_KEY_ROLES)[number];

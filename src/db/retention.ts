@@ -97,7 +97,7 @@ export interface UnusedSnapshot {
   readonly byteLength: number;
 }
 
-/** Snapshots that no series points to and no backtest or sweep has pinned. */
+/** Snapshots that no series points to, of a workspace or shared, and that no backtest or sweep has pinned. */
 export async function listUnusedSnapshots(sql: Queryable): Promise<UnusedSnapshot[]> {
   return sql<UnusedSnapshot[]>`
     with candidate as materialized (
@@ -106,6 +106,10 @@ export async function listUnusedSnapshots(sql: Queryable): Promise<UnusedSnapsho
         select 1 from series where series.sha256 = s.sha256
           or (series.symbol = s.symbol and series.timeframe = s.timeframe
             and series.updated_at > now() - interval '${sql.unsafe(SNAPSHOT_GRACE)}'))
+        and not exists (select 1 from workspace_series own where own.sha256 = s.sha256)
+        and not exists (
+          select 1 from workspace_snapshots own
+          where own.sha256 = s.sha256 and own.touched_at > now() - interval '${sql.unsafe(SNAPSHOT_GRACE)}')
     ), pinned as materialized (
       select distinct unnest(snapshots) as sha256 from backtests where exists (select 1 from candidate)
       union select unnest(snapshots) from sweeps where exists (select 1 from candidate)

@@ -3,7 +3,7 @@ import type { Instrument, StoredTimeframe } from '../engine/index.ts';
 import type { Queryable, Sql } from './connect.ts';
 import { keepSnapshots } from './retention.ts';
 
-interface SnapshotRow {
+export interface SnapshotRow {
   readonly sha256: string;
   readonly symbol: string;
   readonly timeframe: StoredTimeframe;

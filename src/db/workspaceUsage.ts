@@ -6,6 +6,7 @@ import type { Queryable, Transaction } from './connect.ts';
 import { listedStrategies } from './strategies.ts';
 import { sweepResultBytes } from './sweeps.ts';
 import type { Workspace } from './workspaces.ts';
+import { marketDataBytes, marketDataSeries } from './workspaceSeries.ts';
 
 /** What is used of each limit, by the name of the limit. */
 interface WorkspaceUsage {
@@ -15,6 +16,8 @@ interface WorkspaceUsage {
   readonly storedBytes: number;
   readonly backtestResultBytes: number;
   readonly sweepResultBytes: number;
+  readonly marketDataBytes: number;
+  readonly marketDataSeries: number;
 }
 
 /** The workspace and what it uses; null: there is no such workspace. */
@@ -27,7 +30,9 @@ export async function findWorkspaceUsage(
       (${listedStrategies(sql, workspaceId)}) as strategies,
       (${openBacktests(sql, workspaceId)}) as "queuedBacktests", (${storedBytes(sql, workspaceId)}) as "storedBytes",
       (${backtestResultBytes(sql, workspaceId)}) as "backtestResultBytes",
-      (${sweepResultBytes(sql, workspaceId)}) as "sweepResultBytes"
+      (${sweepResultBytes(sql, workspaceId)}) as "sweepResultBytes",
+      (${marketDataBytes(sql, workspaceId)}) as "marketDataBytes",
+      (${marketDataSeries(sql, workspaceId)}) as "marketDataSeries"
     from workspaces where id = ${workspaceId}`;
   if (row === undefined) return null;
   const { name, createdAt, ...usage } = row;

@@ -92,6 +92,7 @@ export interface StoredCatalog extends Catalog {
 
 /** The catalog over Postgres. */
 interface PostgresCatalog extends StoredCatalog {
+  readonly files: SnapshotFiles;
   list(): Promise<readonly StoredEntry[]>;
 }
 
@@ -127,6 +128,7 @@ export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions =
   return {
     ...catalogOver(list, open),
     list,
+    files,
     add: async (symbol, { columns, report, sourceFile }, instrument, replaces) => {
       const { sha256, byteLength, writeAgain } = await files.write(columns, {
         symbol,
@@ -192,7 +194,7 @@ async function copySnapshots(sha256s: readonly string[], from: SnapshotFolder, t
 const noteFailedCopy = (log: Log | undefined) => (error: unknown) =>
   log?.warn({ err: error }, 'no copy of a snapshot could be kept in DATA_DIR, so it is read from Postgres each time');
 
-function refuseOccupied(
+export function refuseOccupied(
   entries: readonly CatalogEntry[],
   offered: CatalogEntry,
   replaces: CatalogEntry | undefined,

@@ -32,6 +32,11 @@ interface WrittenSnapshot {
   readonly writeAgain: () => Promise<void>;
 }
 
+interface EncodedSnapshot {
+  readonly sha256: string;
+  readonly bytes: Uint8Array;
+}
+
 /** The snapshots of one storage. */
 export class SnapshotFiles {
   readonly #storage: SnapshotStorage;
@@ -55,11 +60,20 @@ export class SnapshotFiles {
    * nothing referred to it yet.
    */
   async write(columns: SnapshotColumns, about: SnapshotAbout): Promise<WrittenSnapshot> {
-    const bytes = encodeSnapshot(columns, about);
-    const sha256 = sha256Of(bytes);
-    const write = (): Promise<void> => this.#storage.write(sha256, bytes);
+    const encoded = this.encode(columns, about);
+    const write = (): Promise<void> => this.keep(encoded);
     await write();
-    return { sha256, byteLength: bytes.length, writeAgain: write };
+    return { sha256: encoded.sha256, byteLength: encoded.bytes.length, writeAgain: write };
+  }
+
+  /** The bytes of a snapshot and their name, for a caller that must know both before anything is written. */
+  encode(columns: SnapshotColumns, about: SnapshotAbout): EncodedSnapshot {
+    const bytes = encodeSnapshot(columns, about);
+    return { sha256: sha256Of(bytes), bytes };
+  }
+
+  async keep({ sha256, bytes }: EncodedSnapshot): Promise<void> {
+    await this.#storage.write(sha256, bytes);
   }
 
   /** Removes the bytes of a snapshot. */

@@ -111,6 +111,8 @@ describe('workspace', () => {
       storedBytes: expect.any(Number),
       backtestResultBytes: 0,
       sweepResultBytes: 0,
+      marketDataBytes: 0,
+      marketDataSeries: 0,
     });
     expect(JSON.stringify(body)).not.toContain(who.apiKey);
   });
@@ -178,7 +180,7 @@ describe('market data', () => {
     expect(status).toBe(200);
     expect(body.data).toContainEqual(expect.objectContaining({ symbol: 'EURUSD', timeframe: '1h', synthetic: false }));
     for (const row of body.data) {
-      const members = ['symbol', 'timeframe', 'bars', 'start', 'end', 'gaps', 'synthetic'];
+      const members = ['symbol', 'timeframe', 'bars', 'start', 'end', 'gaps', 'owner', 'synthetic'];
       expect(Object.keys(row)).toEqual(row.synthetic ? [...members, 'description'] : members);
       expect(row.end).toBeGreaterThan(row.start);
     }
@@ -195,6 +197,7 @@ describe('market data', () => {
         start: Date.UTC(2016, 4, 16),
         end: Date.UTC(2023, 11, 30),
         gaps: expect.any(Number),
+        owner: 'shared',
         synthetic: true,
         description: 'Synthetic company of the sector technology, whose data begins on 2016-05-16.',
       },

@@ -2,7 +2,7 @@
 // fails by name, and those of other workspaces are answered. Over HTTP, with a thread that blocks when it is asked to.
 import { afterAll, describe, expect, it } from 'vitest';
 import type { NewHeavyRequest } from '../../src/api/http/heavyMessages.ts';
-import { startHeavyRequests } from '../../src/api/http/heavyQueue.ts';
+import { startHeavyRequests } from '../../src/api/http/heavyThreads.ts';
 import { silentSeconds, TICK_MS } from '../../src/api/http/threadWatch.ts';
 import { createApiApp, type Client, type Reply } from '../support/apiApp.ts';
 import { eventually } from '../support/eventually.ts';

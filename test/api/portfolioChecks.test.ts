@@ -49,10 +49,8 @@ const config = (more: object): BacktestConfig =>
 /** A check of one call, and how often it has read the list of series. */
 function checkOn(entries: readonly CatalogEntry[], tier: Tier = 'pro') {
   const list = vi.fn(async () => entries);
-  const check = new BacktestCheck(
-    catalogOver(list, async () => []),
-    { workspaceId: 'w', tier },
-  );
+  const catalog = { ...catalogOver(list, async () => []), ownSymbols: async () => new Set<string>() };
+  const check = new BacktestCheck({ of: () => catalog }, { workspaceId: 'w', tier });
   return { check, list };
 }
 

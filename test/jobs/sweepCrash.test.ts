@@ -16,7 +16,10 @@ beforeAll(async () => {
 afterAll(() => sweeps[Symbol.asyncDispose]());
 
 const worker = () =>
-  startWorker({ url: urlOf(sweeps.api.services.sql), threads: 2, snapshots: () => sweeps.api.services.catalog }, quiet);
+  startWorker(
+    { url: urlOf(sweeps.api.services.sql), threads: 2, snapshots: () => sweeps.api.services.catalogs },
+    quiet,
+  );
 
 const LOST = '00000000-0000-4000-8000-000000000001';
 

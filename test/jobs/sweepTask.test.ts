@@ -32,7 +32,7 @@ afterAll(() => sweeps[Symbol.asyncDispose]());
 
 /** A runner whose snapshots are opened only after `beforeOpen`, on a pool that counts the shards it starts. */
 function runnerWith(pool: Pool, beforeOpen: (runner: SweepRunner) => Promise<void>) {
-  const { sql, catalog } = sweeps.api.services;
+  const { sql, catalogs } = sweeps.api.services;
   let started = 0;
   const counting: Pool = Object.create(pool, {
     sweep: {
@@ -46,7 +46,7 @@ function runnerWith(pool: Pool, beforeOpen: (runner: SweepRunner) => Promise<voi
   const source: SnapshotSource = {
     open: async (names) => {
       await beforeOpen(runner);
-      return catalog.open(names);
+      return catalogs.open(names);
     },
   };
   const inputs = new InputReader(sql, source, quiet);
@@ -136,7 +136,7 @@ describe('a worker without the snapshot files', () => {
   };
 
   it('gives the shards of a sweep back to the worker that has them, and says that it lacks them', async () => {
-    const { sql, catalog } = sweeps.api.services;
+    const { sql, catalogs } = sweeps.api.services;
     const empty = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
     onTestFinished(() => rm(empty, { recursive: true }));
     await using blind = await startOn(empty);
@@ -146,7 +146,7 @@ describe('a worker without the snapshot files', () => {
       return workers.some((each) => each.id === blind.id && each.missingSnapshots > 0);
     });
     expect((await client.get(`/sweeps/${id}`)).body).toMatchObject({ error: null });
-    await using sighted = await startWorker({ url: urlOf(sql), threads: 1, snapshots: () => catalog }, quiet);
+    await using sighted = await startWorker({ url: urlOf(sql), threads: 1, snapshots: () => catalogs }, quiet);
     void sighted;
     await client.csvOf(id);
   });

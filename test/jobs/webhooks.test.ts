@@ -16,8 +16,8 @@ let api: ApiApp;
 let worker: Worker;
 beforeAll(async () => {
   api = await createApiApp({ WEBHOOKS_PRIVATE: 'on' });
-  const { sql, catalog } = api.services;
-  const settings = { url: urlOf(sql), threads: 1, snapshots: () => catalog, webhooksPrivate: true };
+  const { sql, catalogs } = api.services;
+  const settings = { url: urlOf(sql), threads: 1, snapshots: () => catalogs, webhooksPrivate: true };
   worker = await startWorker(settings, quiet);
 });
 afterAll(async () => {

@@ -1,7 +1,8 @@
 // The whole HTTP service over a fresh database and the shipped market data, with keys at hand.
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { buildApp } from '../../src/api/app.ts';
-import { startHeavyRequests, type HeavyThreadOptions } from '../../src/api/http/heavyQueue.ts';
+import type { HeavyThreadOptions } from '../../src/api/http/heavyQueue.ts';
+import { startHeavyRequests } from '../../src/api/http/heavyThreads.ts';
 import { createKey } from '../../src/api/apiKeys/newKey.ts';
 import { signLocalToken } from '../../src/api/http/auth/tokens.ts';
 import type { App, Services } from '../../src/api/services.ts';
@@ -14,6 +15,10 @@ import type { MemberRole } from '../../src/db/members.ts';
 import { insertWorkspace } from '../../src/db/workspaces.ts';
 import { createLog } from '../../src/log.ts';
 import { openShippedData } from '../../src/market/shipped.ts';
+import type { Catalog } from '../../src/market/catalog.ts';
+import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
+import { SnapshotTable } from '../../src/market/snapshotStorage.ts';
+import { WorkspaceCatalogs } from '../../src/market/workspaceCatalogs.ts';
 import type { Tier } from '../../src/tiers.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -57,12 +62,13 @@ export async function createApiApp(
   const { sql } = database;
   const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', WARM_UP: 'off', ...env });
   const shortReads = connect(urlOf(sql), { max: 1 });
+  const files = new SnapshotFiles(new SnapshotTable(sql));
   const services: Services = {
     sql,
     shortReads,
     config,
     log: createLog(config),
-    catalog: await openShippedData(),
+    catalogs: new WorkspaceCatalogs(sql, withStored(await openShippedData(), files), files),
   };
   const options = thread === true ? {} : thread;
   const heavyRequests = options === false ? null : startHeavyRequests(services, Promise.resolve(), options);
@@ -112,6 +118,20 @@ export async function createApiApp(
     },
   };
 }
+
+/** The shipped series in memory, and in place of what is not among them the uploaded ones in Postgres. */
+const withStored = (shipped: Catalog, files: SnapshotFiles): Catalog => ({
+  ...shipped,
+  open: (sha256s) =>
+    Promise.all(
+      sha256s.map((name) =>
+        shipped.open([name]).then(
+          ([found]) => found,
+          () => files.open(name),
+        ),
+      ),
+    ),
+});
 
 function replyOf(response: LightMyRequestResponse): Reply {
   const isJson = String(response.headers['content-type']).includes('json');

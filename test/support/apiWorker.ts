@@ -4,5 +4,5 @@ import { urlOf } from '../../src/db/connect.ts';
 import { startWorker, type Worker } from '../../src/jobs/runner.ts';
 import { quiet } from './queue.ts';
 
-export const startApiWorker = ({ sql, catalog }: Services, threads = 1): Promise<Worker> =>
-  startWorker({ url: urlOf(sql), threads, snapshots: () => catalog }, quiet);
+export const startApiWorker = ({ sql, catalogs }: Services, threads = 1): Promise<Worker> =>
+  startWorker({ url: urlOf(sql), threads, snapshots: () => catalogs }, quiet);

@@ -66,7 +66,7 @@ export async function createBacktestApi(): Promise<BacktestApi> {
     withWorker: async (settings) => {
       const pool = { runner: STAND_IN_RUNNER };
       const url = urlOf(api.services.sql);
-      const snapshots = () => api.services.catalog;
+      const snapshots = () => api.services.catalogs;
       worker ??= await startWorker({ url, threads: 2, snapshots, pool, ...settings }, quiet);
     },
     withoutWorker,

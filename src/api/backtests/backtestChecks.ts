@@ -15,6 +15,7 @@ import {
 } from '../../engine/index.ts';
 import type { BacktestConfig, EstimatedRun, PatchOperation, ResolvedConfig } from '../../engine/index.ts';
 import type { Catalog, CatalogEntry } from '../../market/catalog.ts';
+import type { WorkspaceCatalogs } from '../../market/workspaceCatalogs.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { costOf } from './backtestCost.ts';
 import { findSeries, type VersionOnSeries } from './runSeries.ts';
@@ -57,8 +58,8 @@ export class BacktestCheck {
   readonly #configs = new Map<string, SharedConfig>();
   readonly #estimated = new Map<string, EstimatedRun>();
 
-  constructor(catalog: Catalog, asker: Asker) {
-    this.#catalog = catalog;
+  constructor(catalogs: Pick<WorkspaceCatalogs, 'of'>, asker: Asker) {
+    this.#catalog = catalogs.of(asker.workspaceId);
     this.#asker = asker;
   }
 

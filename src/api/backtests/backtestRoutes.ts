@@ -94,7 +94,7 @@ function createRoutes(app: App, services: Services): void {
       return answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
         const [version] = await findVersions(tx, caller.workspaceId, [body.strategyVersionId]);
-        const check = new BacktestCheck(services.catalog, caller);
+        const check = new BacktestCheck(services.catalogs, caller);
         const item = await check.accept(requireReady(version, body.strategyVersionId), body.config);
         return queueOne(tx, requestKey, caller, item, services.config);
       });
@@ -138,7 +138,7 @@ async function checkBatch(
   const found = await findVersions(services.sql, caller.workspaceId, [...ids]);
   const versions = new Map(found.map((each) => [each.id, each]));
   const mayGoOn = (): void => requireWaitingClient(request);
-  return checkItems(items, versions, new BacktestCheck(services.catalog, caller), mayGoOn);
+  return checkItems(items, versions, new BacktestCheck(services.catalogs, caller), mayGoOn);
 }
 
 /** Queues items in order, so that when the queue becomes full, the last ones are refused. */

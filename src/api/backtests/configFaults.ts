@@ -11,7 +11,7 @@ import {
   isMembers,
   type StrategyAst,
 } from '../../engine/index.ts';
-import type { Catalog } from '../../market/catalog.ts';
+import type { WorkspaceCatalogs } from '../../market/workspaceCatalogs.ts';
 import { validationIssues } from '../http/failures.ts';
 import { faultsMessage, problem, type ProblemIssue } from '../http/problems.ts';
 import { Uuid } from '../http/routeSchemas.ts';
@@ -23,14 +23,14 @@ import { BacktestCheck, rooted } from './backtestChecks.ts';
  * @throws VALIDATION_FAILED
  */
 export async function requireConfigBody(
-  services: { readonly sql: Queryable; readonly catalog: Catalog },
+  services: { readonly sql: Queryable; readonly catalogs: WorkspaceCatalogs },
   request: FastifyRequest,
 ): Promise<void> {
   if (!request.validationError) return;
   const faults = validationIssues(request.validationError, request);
   const id = isMembers(request.body) ? Uuid.safeParse(request.body.strategyVersionId) : undefined;
   const [version] = id?.success ? await findVersions(services.sql, request.caller.workspaceId, [id.data]) : [];
-  const check = new BacktestCheck(services.catalog, request.caller);
+  const check = new BacktestCheck(services.catalogs, request.caller);
   const issues = await configFaults(request.body, faults, check, version);
   throw problem('VALIDATION_FAILED', {
     message: faultsMessage(issues),

@@ -8,6 +8,7 @@ import {
   SignalGraph,
   StrategyAst,
 } from '../../engine/index.ts';
+import type { Catalog } from '../../market/catalog.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { describeMembers } from './describedSchema.ts';
@@ -59,7 +60,7 @@ const Query = z.strictObject({
 /** How many answers are kept serialized: three tiers by the usual choices of sections. */
 const MAX_KEPT = 64;
 
-export async function capabilitiesRoutes(app: App, { catalog }: Services): Promise<void> {
+export async function capabilitiesRoutes(app: App, { catalogs }: Services): Promise<void> {
   const fixed = fixedSections();
   const kept = new LruMap<string, TaggedBody>(MAX_KEPT);
 
@@ -79,7 +80,9 @@ export async function capabilitiesRoutes(app: App, { catalog }: Services): Promi
     async (request, reply) => {
       const sections = sectionsOf(request.query.sections);
       const { tier } = request.caller;
-      const instruments = sections.includes('instruments') ? await instrumentsOf(catalog) : [];
+      const instruments = sections.includes('instruments')
+        ? await instrumentsOf(catalogs.of(request.caller.workspaceId))
+        : [];
       const key = JSON.stringify([tier, sections, instruments]);
       const answer = kept.get(key, () => {
         const all: Record<Section, unknown> = { ...fixed, instruments, limits: limitsOf(tier) };
@@ -121,7 +124,7 @@ const limitsOf = (tier: Tier) => ({ tier, ...TIER_LIMITS[tier] });
 /**
  * Each instrument with what is stored of it, so that an author can choose symbol, timeframe and range from one answer.
  */
-async function instrumentsOf(catalog: Services['catalog']) {
+async function instrumentsOf(catalog: Catalog) {
   const [instruments, series] = await Promise.all([catalog.instruments(), catalog.list()]);
   return instruments.map((instrument) => ({
     ...instrument,

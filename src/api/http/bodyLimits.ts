@@ -28,13 +28,19 @@ export const LARGE_BODY_BYTES = 16 * 1024;
  * wait for its answers.
  */
 const LARGE_BODIES_OF_A_WORKSPACE = 4;
-/** Bytes of large bodies of all workspaces together. */
+/** Bytes of large bodies of all workspaces together; of uploads besides, of which a workspace has one at a time. */
 const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Bytes of bodies in memory: of each workspace, and of all. */
+interface HeldBytes {
+  readonly held: Map<string, number>;
+  total: number;
+}
 
 /** Must be called before the routes are registered. */
 export function limitBodies(app: App): void {
-  const held = new Map<string, number>();
-  let total = 0;
+  const bodies: HeldBytes = { held: new Map(), total: 0 };
+  const uploads: HeldBytes = { held: new Map(), total: 0 };
   app.addHook('onRoute', (route) => {
     // Fastify reads up to the largest tier's limit; the hook below knows the tier.
     route.bodyLimit ??= TIER_LIMITS.pro[route.config?.body ?? 'actionBytes'];
@@ -46,13 +52,17 @@ export function limitBodies(app: App): void {
     const bytes = isKnown ? length : bodyLimitOf(request);
     if (asker === null || bytes <= LARGE_BODY_BYTES) return payload;
     const { workspaceId, tier } = asker;
+    const isUpload = request.routeOptions.config.body === 'uploadBytes';
+    const all = isUpload ? uploads : bodies;
+    const { held } = all;
     const ofWorkspace = held.get(workspaceId) ?? 0;
-    const most = LARGE_BODIES_OF_A_WORKSPACE * TIER_LIMITS[tier].bodyBytes;
-    if (ofWorkspace + bytes > most || total + bytes > MAX_BYTES) throw tooManyAtOnce();
+    const { uploadBytes, bodyBytes } = TIER_LIMITS[tier];
+    const most = isUpload ? uploadBytes : LARGE_BODIES_OF_A_WORKSPACE * bodyBytes;
+    if (ofWorkspace + bytes > most || all.total + bytes > MAX_BYTES) throw tooManyAtOnce();
     held.set(workspaceId, ofWorkspace + bytes);
-    total += bytes;
+    all.total += bytes;
     reply.raw.once('close', () => {
-      total -= bytes;
+      all.total -= bytes;
       const left = (held.get(workspaceId) ?? bytes) - bytes;
       if (left > 0) held.set(workspaceId, left);
       else held.delete(workspaceId);

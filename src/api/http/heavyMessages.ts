@@ -20,6 +20,8 @@ export interface NewHeavyRequest {
   readonly caller: Caller | null;
   readonly member: Membership | null;
   readonly body: Uint8Array;
+  /** Whether it may compute for many seconds. */
+  readonly isLong?: boolean;
 }
 export interface HeavyRequest extends NewHeavyRequest {
   readonly id: number;

@@ -1,6 +1,6 @@
 // The queue of heavy requests: a thread of its own answers them, in fair turns among workspaces. A thread that stops
 // answering is ended and replaced, and only the request that it was working on fails.
-import { Worker } from 'node:worker_threads';
+import { Worker, type ResourceLimits } from 'node:worker_threads';
 import { urlOf } from '../../db/connect.ts';
 import { closeGate, closeGatesAtExit, createGate } from '../../engine/index.ts';
 import type { Services } from '../services.ts';
@@ -66,17 +66,12 @@ const THREAD = new URL('../heavyThread.ts', import.meta.url);
 export interface HeavyThreadOptions {
   readonly module?: URL;
   readonly tickMs?: number;
+  /** Of the thread; absent: as much as V8 gives it. */
+  readonly heapMegabytes?: number;
 }
 
-/** @param begun resolves when the thread may start; requests that come before wait for it */
-export const startHeavyRequests = (
-  services: Pick<Services, 'sql' | 'config' | 'log'>,
-  begun: Promise<unknown> = Promise.resolve(),
-  options: HeavyThreadOptions = {},
-): HeavyRequests => new HeavyQueue(services, begun, options);
-
 /** Takes turns among workspaces: each has one request in the thread at a time, and the longest-waiting one is next. */
-class HeavyQueue implements HeavyRequests {
+export class HeavyQueue implements HeavyRequests {
   readonly #data: Omit<HeavyThreadData, 'gate'>;
   /** Of the thread; each thread has its own. */
   #gate = createGate();
@@ -84,6 +79,7 @@ class HeavyQueue implements HeavyRequests {
   readonly #log: Services['log'];
   readonly #module: URL;
   readonly #tickMs: number;
+  readonly #limits: ResourceLimits | undefined;
   /** Requests that wait, by workspace; the workspace whose turn is next comes first. */
   readonly #queues = new Map<string, Asked[]>();
   /** Requests that are repeated one at a time, so that the one that stops a thread is known. */
@@ -105,12 +101,13 @@ class HeavyQueue implements HeavyRequests {
   constructor(
     { sql, config, log }: Pick<Services, 'sql' | 'config' | 'log'>,
     begun: Promise<unknown>,
-    { module = THREAD, tickMs = TICK_MS }: HeavyThreadOptions,
+    { module = THREAD, tickMs = TICK_MS, heapMegabytes }: HeavyThreadOptions,
   ) {
     this.#data = { config, databaseUrl: urlOf(sql) };
     this.#log = log;
     this.#module = module;
     this.#tickMs = tickMs;
+    this.#limits = heapMegabytes === undefined ? undefined : { maxOldGenerationSizeMb: heapMegabytes };
     // A process that never begins needs no thread.
     void begun.then(
       () => this.#open(),
@@ -168,7 +165,11 @@ class HeavyQueue implements HeavyRequests {
     }
     this.#gate = createGate();
     const workerData: HeavyThreadData = { ...this.#data, gate: this.#gate };
-    const thread = new Worker(this.#module, { workerData, name: 'heavy requests' });
+    const thread = new Worker(this.#module, {
+      workerData,
+      name: 'heavy requests',
+      ...(this.#limits && { resourceLimits: this.#limits }),
+    });
     const watch = new ThreadWatch({
       thread,
       isBusy: () => this.#isReady && this.#active.size > 0,
@@ -185,7 +186,10 @@ class HeavyQueue implements HeavyRequests {
       this.#take(message);
       this.#startNext();
     });
-    thread.on('error', (error) => this.#log.error({ err: error }, 'the thread of heavy requests failed'));
+    thread.on('error', (error) => {
+      this.#log.error({ err: error }, 'the thread of heavy requests failed');
+      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') this.#refuseActive();
+    });
     thread.on('exit', () => {
       watch.stop();
       if (this.#thread !== thread) return;
@@ -241,6 +245,15 @@ class HeavyQueue implements HeavyRequests {
     this.#active.delete(id);
     if (ended !== undefined) this.#busy.delete(ended.workspaceId);
     return ended;
+  }
+
+  /** Each request of a thread that ran out of memory may be why. */
+  #refuseActive(): void {
+    for (const id of this.#active.keys()) {
+      const ended = this.#end(id)!;
+      this.#refusedUntil.set(ended.workspaceId, performance.now() + REFUSED_FOR_MS);
+      ended.reject(stoppedRequest(ended.isCommitting, silentSeconds(this.#tickMs)));
+    }
   }
 
   /** Nobody waits for the answer any more. */

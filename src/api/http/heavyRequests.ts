@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set for a route that takes long whatever the size of the body. */
     readonly isHeavy?: boolean;
+    /** Set for a route that may compute for many seconds: it has a thread of its own, beside that of heavy requests. */
+    readonly isLong?: boolean;
   }
   interface FastifyInstance {
     /** Null where requests are answered in place: in the thread of heavy requests itself, and in tests. */
@@ -75,6 +77,7 @@ async function forward(heavyRequests: HeavyRequests, request: FastifyRequest, re
     caller: request.caller,
     member: request.member,
     body: request.rawBody ?? new Uint8Array(),
+    isLong: request.routeOptions.config.isLong === true,
   };
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());

@@ -21,6 +21,13 @@ const MAX_KEY_LENGTH = 255;
 /** Failures that say something lasting about the request; the others may turn out differently next time. */
 const KEPT_FAILURES: ReadonlySet<number> = new Set([404, 409, 422]);
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set for a route whose query says what to do with the body: another query is another request. */
+    readonly isQueryPartOfBody?: boolean;
+  }
+}
+
 type AnswerServices = Pick<Services, 'sql' | 'config'>;
 
 interface Answer<Body> {
@@ -66,9 +73,9 @@ export async function answerOnce<Body>(
     const { status, location = null, body } = answer;
     return sendAnswer(services, reply, { status, location, body }) as Body;
   }
-  const bodySha256 = createHash('sha256')
-    .update(request.rawBody ?? Buffer.alloc(0))
-    .digest();
+  const sent = createHash('sha256').update(request.rawBody ?? Buffer.alloc(0));
+  if (request.routeOptions.config.isQueryPartOfBody === true) sent.update(request.url.split('?', 2)[1] ?? '');
+  const bodySha256 = sent.digest();
   const once = async (tx: Transaction): Promise<KeptAnswer & { readonly replayed: boolean }> => {
     if (!(await lockAnswerKey(tx, key))) throw stillRunning();
     const kept = await findAnswer(tx, key);

@@ -1,13 +1,5 @@
 // The table of problems: every way a request can fail, what it means, and what its sender can do.
-
-interface ProblemDefinition {
-  readonly status: number;
-  readonly title: string;
-  /** True when the same request may succeed later without being changed. */
-  readonly retryable: boolean;
-  /** When it happens and what to do, for docs/problems.md. */
-  readonly help: string;
-}
+import type { ProblemDefinition } from './problemDefinition.ts';
 
 export const PROBLEMS = {
   MALFORMED_JSON: {
@@ -257,6 +249,14 @@ export const PROBLEMS = {
     title: 'The sweep cannot be run',
     retryable: false,
     help: 'The space, the budget or a constraint does not fit the strategy. `issues` names each with its path.',
+  },
+  MARKET_DATA_INVALID: {
+    status: 422,
+    title: 'The file cannot be imported',
+    retryable: false,
+    help:
+      'What an import refuses: `issues` names each fault with its code and row, and the message names the parameter ' +
+      'that settles it. A file is imported whole or not at all.',
   },
   RANGE_NO_DATA: {
     status: 422,

@@ -47,10 +47,10 @@ const BarsQuery = z.strictObject({
 });
 
 /** Routes of one series: `:symbol` and `:timeframe` in the path. */
-const SERIES = '/public/v1/market-data/:symbol/:timeframe';
-const SeriesParams = z.object({ symbol: z.string(), timeframe: z.string() });
+export const SERIES = '/public/v1/market-data/:symbol/:timeframe';
+export const SeriesParams = z.object({ symbol: z.string(), timeframe: z.string() });
 
-export function barsRoute(app: App, { catalog, config }: Services): void {
+export function barsRoute(app: App, { catalogs, config }: Services): void {
   app.get(
     `${SERIES}/bars`,
     {
@@ -69,6 +69,7 @@ export function barsRoute(app: App, { catalog, config }: Services): void {
     },
     async (request, reply) => {
       const { caller, params, query } = request;
+      const catalog = catalogs.of(caller.workspaceId);
       const { symbol } = params;
       const timeframe = requireTimeframe(params.timeframe);
       const entry = await requireSeries(catalog, { symbol, timeframe });

@@ -73,7 +73,7 @@ const ColumnsPage = z
   })
   .meta({ id: 'Columns' });
 
-export function columnsRoute(app: App, { catalog, config }: Services): void {
+export function columnsRoute(app: App, { catalogs, config }: Services): void {
   app.post(
     '/public/v1/columns',
     {
@@ -91,6 +91,7 @@ export function columnsRoute(app: App, { catalog, config }: Services): void {
     },
     async (request, reply) => {
       const { caller, body } = request;
+      const catalog = catalogs.of(caller.workspaceId);
       const { symbol, timeframe, columns, where, timezone } = body;
       const base = await requireSeries(catalog, { symbol, timeframe });
       const knownSymbols = new Set((await catalog.list()).map((entry) => entry.symbol));

@@ -47,7 +47,7 @@ export async function editorRoutes(app: App, services: Services): Promise<void> 
     async ({ body, member }) => {
       const { valid, issues, strategyAst } = compileTokens(body, {
         limits: TIER_LIMITS[member.tier],
-        knownSymbols: await knownSymbols(services),
+        knownSymbols: await knownSymbols(services, member.workspaceId),
       });
       return { valid, issues: issueBodies(issues), strategyAst: strategyAst && { ...strategyAst } };
     },

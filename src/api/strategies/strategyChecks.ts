@@ -25,11 +25,11 @@ export interface Payloads {
  * Postgres, and all connections might be held by transactions that wait for this one.
  */
 export async function checkPayloads(
-  services: Pick<Services, 'catalog'>,
+  services: Pick<Services, 'catalogs'>,
   asker: Asker,
   { settings, strategyAst, signalGraph }: Payloads,
 ): Promise<CheckOutcome> {
-  const series = await services.catalog.list();
+  const series = await services.catalogs.of(asker.workspaceId).list();
   const context = {
     limits: TIER_LIMITS[asker.tier],
     knownSymbols: new Set(series.map(({ symbol }) => symbol)),
@@ -47,9 +47,12 @@ export async function checkPayloads(
 const barsMade = (one: { readonly bars: number; readonly timeframe: Timeframe }, timeframe: Timeframe): number =>
   one.timeframe === timeframe ? one.bars : Math.floor((one.bars * longestMs(one.timeframe)) / shortestMs(timeframe));
 
-/** The symbols that there is market data of. */
-export async function knownSymbols({ catalog }: Pick<Services, 'catalog'>): Promise<ReadonlySet<string>> {
-  return new Set((await catalog.list()).map((series) => series.symbol));
+/** The symbols that there is market data of, for a workspace. */
+export async function knownSymbols(
+  { catalogs }: Pick<Services, 'catalogs'>,
+  workspaceId: string,
+): Promise<ReadonlySet<string>> {
+  return new Set((await catalogs.of(workspaceId).list()).map((series) => series.symbol));
 }
 
 /**

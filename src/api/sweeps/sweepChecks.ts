@@ -18,7 +18,7 @@ import {
   type SweepSpec,
   symbolsOf,
 } from '../../engine/index.ts';
-import type { Catalog } from '../../market/catalog.ts';
+import type { WorkspaceCatalogs } from '../../market/workspaceCatalogs.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
 import { COST_PER_RUN, COST_PER_SHARD } from '../backtests/backtestCost.ts';
@@ -40,13 +40,13 @@ const MAX_MARKETS_OF_REFUSED = 100;
  * @throws SWEEP_INVALID with every fault of the space, BACKTEST_CONFIG_INVALID, RANGE_NO_DATA, TIER_LIMIT_REACHED
  */
 export async function acceptSweep(
-  catalog: Catalog,
+  catalogs: WorkspaceCatalogs,
   asker: Asker,
   version: StrategyVersion,
   spec: SweepSpec,
   onMarket: () => void,
 ): Promise<NewSweep> {
-  const check = new BacktestCheck(catalog, asker);
+  const check = new BacktestCheck(catalogs, asker);
   const sized = sizeSweep(strategyOf(version), spec);
   if (!sized.ok) throw await sweepRefused(sized, spec, check, version, onMarket);
   // Before anything whose work grows with the size of the space.

@@ -79,7 +79,7 @@ function createRoute(app: App, services: Services): void {
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
         const ready = requireReady(version, strategyVersionId);
         const mayGoOn = (): void => requireWaitingClient(request);
-        const accepted = await acceptSweep(services.catalog, caller, ready, spec, mayGoOn);
+        const accepted = await acceptSweep(services.catalogs, caller, ready, spec, mayGoOn);
         const made = await queueSweep(tx, requestKey, caller, accepted);
         return { status: 201, body: sweepDetail(made, services.config), location: `${SWEEPS}/${made.id}` };
       });

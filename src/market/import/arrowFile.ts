@@ -8,16 +8,31 @@ import {
   compressionRegistry,
   tableFromIPC,
 } from 'apache-arrow';
-import { decompress } from 'lz4js';
+import { decompress, decompressBound } from 'lz4js';
 import { DAY_MS } from '../../engine/bars/bars.ts';
-import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
+import { CELL_BYTES, CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Cells, Table, TimeUnit } from './table.ts';
 import type { Vector } from 'apache-arrow';
 import { refuse } from './importError.ts';
 
 // apache-arrow comes without codecs; pyarrow compresses Feather with LZ4 unless told otherwise.
-compressionRegistry.set(CompressionType.ZSTD, { decode: (data) => zstdDecompressSync(data) });
-compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (data) => decompress(data) });
+compressionRegistry.set(CompressionType.ZSTD, {
+  decode: (data) => spend(zstdDecompressSync(data, { maxOutputLength: Math.max(1, unpackedLeft) })),
+});
+compressionRegistry.set(CompressionType.LZ4_FRAME, {
+  decode: (data) => {
+    if (decompressBound(data) > unpackedLeft) throw new Error('it unpacks to more than is read of one file');
+    return spend(decompress(data));
+  },
+});
+
+/** What is left of the file that is being read: a few bytes can unpack to gigabytes. */
+let unpackedLeft = MAX_CELLS * CELL_BYTES;
+
+function spend(unpacked: Uint8Array): Uint8Array {
+  unpackedLeft -= unpacked.length;
+  return unpacked;
+}
 
 const UNITS: Readonly<Record<ArrowTimeUnit, TimeUnit>> = {
   [ArrowTimeUnit.SECOND]: 's',
@@ -26,14 +41,19 @@ const UNITS: Readonly<Record<ArrowTimeUnit, TimeUnit>> = {
   [ArrowTimeUnit.NANOSECOND]: 'ns',
 };
 
-/** @throws MarketDataError FILE_TOO_LARGE; an Error of the reader when the file is damaged */
-export function readArrow(bytes: Uint8Array): Table {
+/**
+ * @param maxBytes the most that its numbers may take
+ * @throws MarketDataError FILE_TOO_LARGE; an Error of the reader when the file is damaged
+ */
+export function readArrow(bytes: Uint8Array, maxBytes = Infinity): Table {
+  const maxCells = Math.min(MAX_CELLS, Math.floor(maxBytes / CELL_BYTES));
+  unpackedLeft = maxCells * CELL_BYTES;
   const table = tableFromIPC(bytes);
   const { numRows: rowCount, numCols } = table;
-  if (numCols > MAX_COLUMNS || numCols * rowCount > MAX_CELLS) {
+  if (numCols > MAX_COLUMNS || numCols * rowCount > maxCells) {
     refuse(
       'FILE_TOO_LARGE',
-      `The file has ${numCols} columns of ${rowCount} rows, more than ${MAX_CELLS} cells in all. Import ` +
+      `The file has ${numCols} columns of ${rowCount} rows, more than ${maxCells} cells in all. Import ` +
         `fewer columns or a shorter range.`,
     );
   }

@@ -75,9 +75,16 @@ const NOT_BARS = 'its name is not that of a file of bars, such as .csv, .json, .
 export async function readInputFile(path: string): Promise<readonly InputFile[]> {
   const plain: InputFile = { name: path, read: () => readFileBytes(path) };
   if (!isZip(await readFirstBytes(path))) return [plain];
-  const bytes = await readFileBytes(path);
-  if (isWorkbook(bytes)) return [plain];
-  const entries = zipEntries(bytes, MAX_BYTES);
+  return filesInside(path, await readFileBytes(path)) ?? [plain];
+}
+
+/**
+ * The files in a zip archive; null: the bytes are those of another file.
+ * @param maxBytes the most that one unpacks to
+ */
+export function filesInside(path: string, bytes: Uint8Array, maxBytes = MAX_BYTES): readonly InputFile[] | null {
+  if (!isZip(bytes) || isWorkbook(bytes)) return null;
+  const entries = zipEntries(bytes, maxBytes);
   if (entries.length === 0) refuse('NO_ROWS', `The zip archive ${basename(path)} has no files.`);
   return entries.map((entry) => ({ name: `${basename(path)}/${entry.name}`, read: async () => entry.read() }));
 }

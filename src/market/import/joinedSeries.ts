@@ -28,6 +28,7 @@ export interface JoinedSeries {
 /**
  * The series of a file.
  * @param symbol default: what its name begins with, or what the file says if it holds several or has another name
+ * @param maxBytes the most that it may unpack to
  * @throws MarketDataError whose message begins with the name of the file, if `isNamed`
  */
 export async function readParts(
@@ -35,10 +36,15 @@ export async function readParts(
   options: ReadOptions,
   symbol: string | undefined,
   isNamed: boolean,
+  maxBytes?: number,
 ): Promise<readonly SeriesPart[]> {
   try {
     const named = nameParts(name);
-    const found = readSeries(await readSource(await read()), { ...options, timeframeHint: named.timeframe }, symbol);
+    const found = readSeries(
+      await readSource(await read(), maxBytes),
+      { ...options, timeframeHint: named.timeframe },
+      symbol,
+    );
     return found.map((each) => {
       const said = each.symbol === null ? null : symbolText(each.symbol);
       // SYMBOL-timeframe names a series; another name may be anything.

@@ -3,7 +3,7 @@ import { parquetMetadata, parquetRead } from 'hyparquet';
 import type { SchemaElement } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { DAY_MS } from '../../engine/bars/bars.ts';
-import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
+import { CELL_BYTES, CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
 import { refuse } from './importError.ts';
 
@@ -17,8 +17,11 @@ const PARSERS = {
   dateFromDays: (days: number) => days * DAY_MS,
 };
 
-/** @throws MarketDataError FILE_TOO_LARGE; an Error of the reader when the file is damaged */
-export async function readParquet(bytes: Uint8Array): Promise<Table> {
+/**
+ * @param maxBytes the most that its numbers may take
+ * @throws MarketDataError FILE_TOO_LARGE; an Error of the reader when the file is damaged
+ */
+export async function readParquet(bytes: Uint8Array, maxBytes = Infinity): Promise<Table> {
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
   const metadata = parquetMetadata(file);
   const rowCount = Number(metadata.num_rows);
@@ -29,10 +32,11 @@ export async function readParquet(bytes: Uint8Array): Promise<Table> {
       'FORMAT_UNKNOWN',
       'The Parquet file has nested columns. Write it as a flat table with one column per field.',
     );
-  if (leaves.length > MAX_COLUMNS || leaves.length * rowCount > MAX_CELLS) {
+  const maxCells = Math.min(MAX_CELLS, Math.floor(maxBytes / CELL_BYTES));
+  if (leaves.length > MAX_COLUMNS || leaves.length * rowCount > maxCells) {
     refuse(
       'FILE_TOO_LARGE',
-      `The file has ${leaves.length} columns of ${rowCount} rows, more than ${MAX_CELLS} cells in all. ` +
+      `The file has ${leaves.length} columns of ${rowCount} rows, more than ${maxCells} cells in all. ` +
         `Import fewer columns or a shorter range.`,
     );
   }

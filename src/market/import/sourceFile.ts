@@ -31,16 +31,20 @@ export async function readFileBytes(path: string): Promise<Uint8Array> {
   return readFile(path).catch((error: Error) => refuse('FILE_UNREADABLE', `${path} cannot be read: ${error.message}.`));
 }
 
-/** Reads a file by its first bytes, not its name: `.csv` files that are gzip, and the reverse, are common. */
-export async function readSource(bytes: Uint8Array): Promise<Table> {
-  const plain = unpacked(bytes);
+/**
+ * Reads a file by its first bytes, not its name: `.csv` files that are gzip, and the reverse, are common.
+ * @param maxBytes the most that it may unpack to
+ */
+export async function readSource(bytes: Uint8Array, maxBytes = MAX_BYTES): Promise<Table> {
+  const plain = unpacked(bytes, maxBytes);
   if (plain.length === 0) refuse('NO_ROWS', 'The file is empty.');
   const text = String.fromCharCode(...plain.subarray(0, 6));
-  if (text.startsWith('PAR1')) return guarded('Parquet', () => readParquet(plain));
-  if (text === 'ARROW1' || begins(plain, [0xff, 0xff, 0xff, 0xff])) return guarded('Arrow', () => readArrow(plain));
+  if (text.startsWith('PAR1')) return guarded('Parquet', () => readParquet(plain, maxBytes));
+  if (text === 'ARROW1' || begins(plain, [0xff, 0xff, 0xff, 0xff]))
+    return guarded('Arrow', () => readArrow(plain, maxBytes));
   if (text.startsWith('FEA1'))
     refuse('FORMAT_UNKNOWN', 'Feather version 1 is not supported. Write the file again with version=2.');
-  if (isZip(plain)) return readZip(plain);
+  if (isZip(plain)) return readZip(plain, maxBytes);
   for (const [magic, name] of UNREAD_PACKERS)
     if (begins(plain, magic))
       refuse('FORMAT_UNKNOWN', `The file is packed by ${name}. Unpack it, or pack it with gzip.`);
@@ -55,21 +59,22 @@ const UNREAD_PACKERS: readonly (readonly [readonly number[], string])[] = [
 ];
 
 /** The bytes inside of gzip and Zstandard. */
-function unpacked(bytes: Uint8Array): Uint8Array {
-  if (begins(bytes, [0x1f, 0x8b])) return unpack('gzip', () => gunzipSync(bytes, { maxOutputLength: MAX_BYTES }));
+function unpacked(bytes: Uint8Array, maxBytes: number): Uint8Array {
+  if (begins(bytes, [0x1f, 0x8b]))
+    return unpack('gzip', maxBytes, () => gunzipSync(bytes, { maxOutputLength: maxBytes }));
   if (begins(bytes, [0x28, 0xb5, 0x2f, 0xfd]))
-    return unpack('Zstandard', () => zstdDecompressSync(bytes, { maxOutputLength: MAX_BYTES }));
+    return unpack('Zstandard', maxBytes, () => zstdDecompressSync(bytes, { maxOutputLength: maxBytes }));
   return bytes;
 }
 
 const begins = (bytes: Uint8Array, magic: readonly number[]): boolean => magic.every((byte, at) => bytes[at] === byte);
 
 /** The one file in a zip archive. An Excel workbook is such an archive, but what is inside of it is not CSV. */
-async function readZip(bytes: Uint8Array): Promise<Table> {
+async function readZip(bytes: Uint8Array, maxBytes: number): Promise<Table> {
   if (isWorkbook(bytes))
     refuse('FORMAT_UNKNOWN', 'The file is an Excel workbook. Save its sheet as CSV and import that.');
-  const entries = zipEntries(bytes, MAX_BYTES);
-  if (entries.length === 1) return readSource(entries[0].read());
+  const entries = zipEntries(bytes, maxBytes);
+  if (entries.length === 1) return readSource(entries[0].read(), maxBytes);
   refuse(
     'FORMAT_UNKNOWN',
     `The zip archive has ${entries.length} files, and one is read here. Import the archive with data import, or ` +
@@ -80,7 +85,7 @@ async function readZip(bytes: Uint8Array): Promise<Table> {
 export const isWorkbook = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('xl/workbook.');
 
-function unpack(format: string, unpacking: () => Uint8Array): Uint8Array {
+function unpack(format: string, maxBytes: number, unpacking: () => Uint8Array): Uint8Array {
   try {
     return unpacking();
   } catch (error) {
@@ -88,7 +93,7 @@ function unpack(format: string, unpacking: () => Uint8Array): Uint8Array {
     if (isTooLarge)
       refuse(
         'FILE_TOO_LARGE',
-        `The file unpacks to more than ${MAX_BYTES} bytes. Split it and import the parts with --append.`,
+        `The file unpacks to more than ${maxBytes} bytes. Split it and import the parts with --append.`,
       );
     refuse(
       'FILE_UNREADABLE',

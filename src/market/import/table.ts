@@ -59,6 +59,8 @@ export const MIN_COLUMNS = 5;
 export const MAX_COLUMNS = 10_000;
 /** 200 million float64 cells take 1.6 GB. */
 export const MAX_CELLS = 200_000_000;
+/** Of a number. */
+export const CELL_BYTES = 8;
 
 const MISSING_WORDS = new Set(['', 'nan', 'na', 'n/a', '#n/a', '#n/a n/a', 'null', 'none', '-', '.', 'nat', '<na>']);
 

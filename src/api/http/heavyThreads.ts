@@ -1,0 +1,35 @@
+// The threads of heavy requests: one for requests that take a fraction of a second, and one for files that take longer.
+import type { Services } from '../services.ts';
+import { HeavyQueue, type HeavyRequests, type HeavyThreadOptions } from './heavyQueue.ts';
+
+/** A file of half a gigabyte is read in some ten seconds, and nothing else waits for the thread: half a minute. */
+const LONG_TICK_MS = 3_000;
+/** Of the texts and rows of a file; the numbers are outside of the heap. */
+const LONG_HEAP_MEGABYTES = 1_536;
+
+/** @param begun resolves when the threads may start; requests that come before wait for it */
+export const startHeavyRequests = (
+  services: Pick<Services, 'sql' | 'config' | 'log'>,
+  begun: Promise<unknown> = Promise.resolve(),
+  options: HeavyThreadOptions = {},
+): HeavyRequests => {
+  const quick = new HeavyQueue(services, begun, options);
+  const asked = Promise.withResolvers<void>();
+  // Most services never take an upload, and need no second thread.
+  const long = new HeavyQueue(services, Promise.all([begun, asked.promise]), {
+    ...options,
+    tickMs: LONG_TICK_MS,
+    heapMegabytes: LONG_HEAP_MEGABYTES,
+  });
+  return {
+    answer: (workspaceId, request, gone) => {
+      if (request.isLong !== true) return quick.answer(workspaceId, request, gone);
+      asked.resolve();
+      return long.answer(workspaceId, request, gone);
+    },
+    state: () => quick.state(),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([quick[Symbol.asyncDispose](), long[Symbol.asyncDispose]()]);
+    },
+  };
+};
