@@ -77,7 +77,9 @@ async function readAll(
   for (const [index, path] of files.entries()) {
     progress.update(index, basename(path));
     const inside = await readInputFile(path);
-    for (const file of inside) {
+    for (const [at, file] of inside.entries()) {
+      if (inside.length > 1)
+        progress.update(index, `${basename(file.name)}, ${at + 1} of ${inside.length} in ${basename(path)}`);
       const isNamed = files.length > 1 || inside.length > 1;
       for (const part of await readParts(file, readOptionsOf(options), options.symbol, isNamed)) parts.push(part);
     }

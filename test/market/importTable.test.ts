@@ -11,13 +11,18 @@ import type { ReadOptions } from '../../src/market/import/readOptions.ts';
 import { readSeries } from '../../src/market/import/severalSeries.ts';
 import { readSource } from '../../src/market/import/sourceFile.ts';
 import { BINARY_FILES, JSON_FILES } from '../support/imports/binaryShapes.ts';
+import { EXCHANGES } from '../support/imports/exchangeShapes.ts';
 import type { ImportSection, ImportShape } from '../support/imports/importTable.ts';
+import { PLATFORMS } from '../support/imports/platformShapes.ts';
 import { COLUMNS, NUMBERS, ROWS, SYMBOLS } from '../support/imports/priceShapes.ts';
 import type { SourceBar } from '../support/imports/sourceBars.ts';
 import { TEXT } from '../support/imports/textShapes.ts';
 import { TIMES } from '../support/imports/timeShapes.ts';
+import { UNREAD } from '../support/imports/unreadFormats.ts';
 
-const SECTIONS: readonly ImportSection[] = [TEXT, TIMES, NUMBERS, ROWS, COLUMNS, SYMBOLS, JSON_FILES, BINARY_FILES];
+const SECTIONS: readonly ImportSection[] = [
+  TEXT, TIMES, NUMBERS, ROWS, COLUMNS, SYMBOLS, PLATFORMS, JSON_FILES, EXCHANGES, BINARY_FILES, UNREAD,
+]; // prettier-ignore
 const PAGE = join(ROOT, 'docs', 'imports.md');
 
 /** As the command line reads them. */

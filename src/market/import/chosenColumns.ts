@@ -49,6 +49,17 @@ export function refuseMissing(role: string, names: readonly string[]): never {
   );
 }
 
+/** Names the column that may be the time, if there is one: its name may say a zone, as "Time (EET)" does. */
+export function refuseNoTime(names: readonly string[]): never {
+  const likely = names.find((name) => /time|date/i.test(name));
+  if (likely === undefined) refuseMissing('time', names);
+  refuse(
+    'COLUMN_MISSING',
+    `No column reads as time. The columns are ${listedNames(names)}. If it is "${likely}", say so: --columns ` +
+      `"time=${likely.trim()}", with --timezone, such as --timezone Europe/Athens, if it is not in UTC.`,
+  );
+}
+
 export function listedNames(names: readonly string[]): string {
   const shown = names
     .slice(0, 20)

@@ -3,34 +3,39 @@
 export const NAMES = {
   // An open time is preferred to all other columns; the empty name is the unnamed index of pandas.
   time: [
-    'opentime', 'windowstart', 'tsevent', 'timestamp', 'datetime', 'timeperiodstart', 'periodstart', 'barstart',
+    'opentime', 'timeopen', 'candledatetimeutc', 'windowstart', 'tsevent', 'timestamp', 'datetime', 'timeperiodstart',
+    'periodstart', 'barstart',
     'starttime', 'startedat', 'beginsat', 'gmttime', 'utctime', 'timeutc', 'datetimeutc', 'dateutc', 'snapshottimeutc',
     'time', 'date', 'dt', 'ts', 't', 'unix', 'unixtime', 'unixtimestamp', 'epoch', 'mts', 'start', 'tradedate',
     'tradingday', 'tradedatetime', 'observationdate', 'datadate', 'quotedate', 'caldt', 'datetimestamp', 'datum',
-    'datumzeit', 'zeitstempel', 'zeit', 'fecha', 'data', 'dataora', '日期', '时间', 'index', 'indexlevel', 'unnamed',
-    '',
+    'datumzeit', 'zeitstempel', 'zeit', 'fecha', 'data', 'dataora', 'dtyyyymmdd', 'traddt', 'localtime', 'begin',
+    '日期', '时间', 'index', 'indexlevel', 'unnamed', '',
   ],
-  closeTime: ['closetime', 'timeperiodend', 'periodend', 'endtime'],
+  closeTime: ['closetime', 'timeclose', 'timeperiodend', 'periodend', 'endtime'],
   open: [
     'open', 'o', 'openprice', 'priceopen', 'openbid', 'bidopen', 'eröffnung', 'eröffnungskurs', 'eröffn', 'erster',
-    'apertura', 'abertura', 'ouv', 'ouverture', '开盘', '开盘价',
+    'apertura', 'abertura', 'ouv', 'ouverture', 'openingprice', 'firsttradeprice', 'opnpric', '开盘', '开盘价',
   ],
   high: [
     'high', 'h', 'highprice', 'pricehigh', 'highbid', 'bidhigh', 'max', 'hoch', 'höchst', 'höchstkurs', 'tageshoch',
-    'máximo', 'máxima', 'massimo', 'plushaut', '最高', '最高价',
+    'máximo', 'máxima', 'massimo', 'plushaut', 'hightradeprice', 'hghpric', '最高', '最高价',
   ],
   low: [
     'low', 'l', 'lowprice', 'pricelow', 'lowbid', 'bidlow', 'min', 'tief', 'tiefst', 'tiefstkurs', 'tagestief',
-    'mínimo', 'mínima', 'minimo', 'plusbas', '最低', '最低价',
+    'mínimo', 'mínima', 'minimo', 'plusbas', 'lowtradeprice', 'lwpric', '最低', '最低价',
   ],
   // "Price" is the close in the files of investing.com, "Zuletzt" in its German ones.
   close: [
     'close', 'c', 'closeprice', 'priceclose', 'closebid', 'bidclose', 'closelast', 'last', 'schluss', 'schlusskurs',
     'zuletzt', 'letzter', 'último', 'ultimo', 'cierre', 'dernier', 'clôture', '收盘', '收盘价', 'price', 'lastprice',
-    'settle', 'settlement',
+    'settle', 'settlement', 'lasttradeprice', 'tradeprice', 'clspric',
   ],
   // "Stücke" (units) come first: in German files that have both, "Volumen" is money.
-  volume: ['volume', 'vol', 'v', 'basevolume', 'volumebase', 'volumetraded', 'stück', 'stücke', 'volumen', '成交量'],
+  // "updown" is the sum of the volume at rising and at falling prices.
+  volume: [
+    'volume', 'vol', 'v', 'basevolume', 'volumebase', 'volumetraded', 'totalvolume', 'volumefrom', 'basetokenvolume',
+    'candleacctradevolume', 'tottrdqty', 'ttltradgvol', 'updown', 'stück', 'stücke', 'volumen', '成交量',
+  ],
   ticks: ['tickvol', 'tickvolume'],
   symbol: [
     'symbol', 'ticker', 'tic', 'instrument', 'code', 'asset', 'pair', 'tscode', 'actsymbol', 'instrumentid', 'permno',

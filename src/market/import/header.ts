@@ -1,7 +1,15 @@
 // Headers: which column of a file is which, whatever its name and position.
 import { refuseUnadjusted, scaledToAdjusted } from './adjusted.ts';
-import { ChosenColumns, refuseMissing } from './chosenColumns.ts';
-import { ADJUSTED_NAMES, indexesOfAny, NAMED_VOLUME, NAMES, normalizeName, WORTHLESS } from './columnNames.ts';
+import { ChosenColumns, refuseNoTime } from './chosenColumns.ts';
+import {
+  ADJUSTED_NAMES,
+  indexesOf,
+  indexesOfAny,
+  NAMED_VOLUME,
+  NAMES,
+  normalizeName,
+  WORTHLESS,
+} from './columnNames.ts';
 import { isSplitTime, layoutOf } from './layouts.ts';
 import type { Cells, Table } from './table.ts';
 import { readFormattedNumbers } from './numberFormat.ts';
@@ -9,7 +17,7 @@ import { adjustmentNotes, findPrices, fixedPointDivisor } from './priceColumns.t
 import type { PriceIndexes } from './priceColumns.ts';
 import type { ReadOptions } from './readOptions.ts';
 import { findTime } from './timeColumn.ts';
-import { chooseVolume } from './volumeColumn.ts';
+import { chooseVolume, withSummedVolume } from './volumeColumn.ts';
 import type { VolumeCandidate } from './volumeColumn.ts';
 import { refuse } from './importError.ts';
 
@@ -38,14 +46,15 @@ export interface ColumnRoles {
 
 /** @throws MarketDataError when a column that every bar needs cannot be found */
 export function findColumns(given: Table, options: ReadOptions = {}): ColumnRoles {
-  const { table, notes } = given.names === null ? withPlainNumbers(given) : { table: given, notes: [] };
+  const { table, notes } =
+    given.names === null ? withPlainNumbers(given) : { table: withSummedVolume(given, options.columns), notes: [] };
   const layout = table.names === null ? layoutOf(table) : null;
   const names = table.names ?? layout!.names;
   const plain = names.map(normalizeName);
   const choices = new ChosenColumns(options.columns, names, plain);
   const symbols = choices.of('symbol') ?? indexesOfAny(plain, NAMES.symbol);
   refuseSeveralSymbols(table, names, symbols);
-  const time = findTime(table.columns, names, plain, options, choices.of('time')) ?? refuseMissing('time', names);
+  const time = findTime(table.columns, names, plain, options, choices.of('time')) ?? refuseNoTime(names);
   const prices = findPrices(table, names, plain, choices, options, [...time.candidates, ...symbols]);
   const candidates = (of: Table): VolumeCandidate[] => volumeCandidates(of, names, plain, choices, prices);
   const formatted = readFormattedNumbers(table, {
@@ -119,6 +128,7 @@ function volumeCandidates(
     ...of('exact', indexesOfAny(plain, NAMES.volume)),
     ...of('named', named),
     ...of('ticks', indexesOfAny(plain, NAMES.ticks)),
+    ...of('amount', indexesOf(plain, 'amount')),
   ];
 }
 

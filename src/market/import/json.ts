@@ -76,10 +76,11 @@ function joinedLists(lists: readonly BarList[]): BarList {
     const cells = lists[at].rowAt(row - starts[at]);
     return cells && [symbolOf(lists[at]), ...cells];
   };
-  return { symbol: null, names: ['symbol', ...names], width: width + 1, rowCount, rowAt };
+  const notes = [...new Set(lists.flatMap((list) => list.notes ?? []))];
+  return { symbol: null, names: ['symbol', ...names], width: width + 1, rowCount, rowAt, notes };
 }
 
-function tableOf({ names, width, rowCount, rowAt, symbol }: BarList): Table {
+function tableOf({ names, width, rowCount, rowAt, symbol, notes = [] }: BarList): Table {
   if (rowCount === 0) refuse('NO_ROWS', 'The file holds no bars.');
   if (width < MIN_WIDTH || width > MAX_COLUMNS || width * rowCount > MAX_CELLS)
     refuse('FORMAT_UNKNOWN', `The first element of the JSON is not a bar. ${EXPECTED}`);
@@ -93,7 +94,7 @@ function tableOf({ names, width, rowCount, rowAt, symbol }: BarList): Table {
     for (let at = 0; at < width; at++) builders[at].push(cells[at]);
   }
   const columns = builders.map((builder) => builder.finish());
-  const table: Table = { format: 'json', names, rowCount, columns, firstLine: null, notes: [], symbol };
+  const table: Table = { format: 'json', names, rowCount, columns, firstLine: null, notes, symbol };
   const raw = (indexes: readonly number[]): RawCell[][] =>
     indexes.map((at) => Array.from({ length: rowCount }, (_, row) => rawCell(rowAt(row)?.[at])));
   // Without `raw`, nothing refers to the rows, and their memory is free while the bars are checked.

@@ -12,6 +12,8 @@ export interface BarList {
   readonly rowCount: number;
   /** undefined in a row that is not a bar like the first. */
   readonly rowAt: (row: number) => readonly unknown[] | undefined;
+  /** What the owner of the file should know. */
+  readonly notes?: readonly string[];
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -22,7 +24,14 @@ const PRICES: ReadonlySet<string> = new Set([...NAMES.open, ...NAMES.high, ...NA
 
 /** The lists of bars in a value; empty: it has none. */
 export function barListsIn(value: unknown, symbol: string | null = null, depth: number = MAX_WRAPPERS): BarList[] {
-  if (Array.isArray(value)) return isBars(value) ? [listOfRows(value, symbol)] : [];
+  if (Array.isArray(value)) {
+    if (!isBars(value)) return [];
+    // Tiingo's crypto: [{"ticker": "btcusd", "priceData": [{…}, …]}].
+    const isWrapped = depth > 0 && listsBeside(value[0], symbol, depth - 1).length > 0;
+    return isWrapped
+      ? value.flatMap((each: unknown) => listsBeside(each, symbol, depth - 1))
+      : [listOfRows(value, symbol)];
+  }
   if (!isMembers(value)) return [];
   const named = symbolIn(value) ?? symbol;
   for (const shape of SHAPES) {
@@ -33,6 +42,12 @@ export function barListsIn(value: unknown, symbol: string | null = null, depth: 
   return Object.entries(value).flatMap(([key, member]) =>
     barListsIn(member, named, depth - 1).map((list) => ({ key, ...list })),
   );
+}
+
+/** The lists in an object that is not a bar itself. */
+function listsBeside(value: unknown, symbol: string | null, depth: number): BarList[] {
+  if (!isMembers(value) || !Object.values(value).some((member) => Array.isArray(member) && isBars(member))) return [];
+  return barListsIn(value, symbol, depth);
 }
 
 /** {"symbol": "AAPL"}, {"ticker": "AAPL"} and {"meta": {"symbol": "AAPL"}}. */
@@ -121,17 +136,48 @@ function pandasIndex(value: Members, symbol: string | null): BarList[] | null {
 /** [[time, open, …], …] or [{"time": …, …}, …]. */
 function listOfRows(rows: readonly unknown[], symbol: string | null): BarList {
   const [first] = rows;
-  if (isMembers(first)) {
-    const names = Object.keys(first);
-    const rowAt = (row: number): readonly unknown[] | undefined => {
-      const bar = rows[row];
-      return isMembers(bar) ? names.map((name) => bar[name]) : undefined;
-    };
-    return { symbol, names, width: names.length, rowCount: rows.length, rowAt };
-  }
+  if (isMembers(first)) return listOfObjects(rows, first, symbol);
   const rowAt = (row: number): readonly unknown[] | undefined =>
     Array.isArray(rows[row]) ? (rows[row] as unknown[]) : undefined;
   return { symbol, names: null, width: Array.isArray(first) ? first.length : 0, rowCount: rows.length, rowAt };
+}
+
+/** OANDA's prices, {"mid": {"o": …, "h": …}}: of several sides the first of these is read. */
+const SIDES = ['mid', 'bid', 'ask'];
+
+/** Objects, whose members may be objects: Databento's {"hd": {"ts_event": …}}. */
+function listOfObjects(rows: readonly unknown[], first: Members, symbol: string | null): BarList {
+  const sides = SIDES.filter((side) => isMembers(first[side]));
+  const places: { readonly name: string; readonly outer: string; readonly inner?: string }[] = [];
+  for (const [outer, member] of Object.entries(first)) {
+    if (sides.includes(outer) && outer !== sides[0]) continue;
+    if (!isMembers(member)) places.push({ name: outer, outer });
+    else
+      for (const inner of Object.keys(member))
+        places.push({ name: Object.hasOwn(first, inner) ? `${outer}.${inner}` : inner, outer, inner });
+  }
+  const rowAt = (row: number): readonly unknown[] | undefined => {
+    const bar = rows[row];
+    if (!isMembers(bar)) return undefined;
+    return places.map(({ outer, inner }) => {
+      const member = bar[outer];
+      return inner === undefined ? member : isMembers(member) ? member[inner] : undefined;
+    });
+  };
+  const notes: string[] = [];
+  const last = rows.at(-1);
+  const isOpen = isMembers(last) && last.complete === false;
+  if (isOpen) notes.push('The last bar is not complete, by the file, and is left out.');
+  if (sides.length > 1)
+    notes.push(`Prices are those of "${sides[0]}"; those of "${sides.slice(1).join('" and "')}" are not read.`);
+  return {
+    symbol,
+    names: places.map(({ name }) => name),
+    width: places.length,
+    rowCount: rows.length - (isOpen ? 1 : 0),
+    rowAt,
+    notes,
+  };
 }
 
 function listOfColumns(columns: Record<string, unknown>, symbol: string | null): BarList {

@@ -7,6 +7,8 @@ const HOUR_MS = TIMEFRAME_MS['1h'];
  * Currencies open at 17:00 in New York (21:00 or 22:00 UTC), futures an hour later. No stock exchange opens that late.
  */
 const EVENING_MS = 17 * HOUR_MS;
+/** Nothing opens in the last minute of a day: 23:59:59 is written for the day as a whole. */
+const LAST_MINUTE_MS = DAY_MS - 60_000;
 const [SUNDAY, FRIDAY, SATURDAY] = [0, 5, 6];
 
 /**
@@ -15,7 +17,7 @@ const [SUNDAY, FRIDAY, SATURDAY] = [0, 5, 6];
  */
 const dayOfOpen = (ms: number): number => {
   const day = Math.floor(ms / DAY_MS) * DAY_MS;
-  return ms - day >= EVENING_MS ? day + DAY_MS : day;
+  return ms - day >= EVENING_MS && ms - day < LAST_MINUTE_MS ? day + DAY_MS : day;
 };
 /** The day of a session that ends at this time: midnight ends the day before. */
 const dayOfClose = (ms: number): number => Math.floor((ms - 1) / DAY_MS) * DAY_MS;
@@ -40,6 +42,8 @@ export function daysOfSessions(times: Float64Array, timeIs: 'open' | 'close'): S
     if (clock < earliest) earliest = clock;
     if (clock > latest) latest = clock;
   }
+  if (earliest >= LAST_MINUTE_MS && latest < DAY_MS && areDistinct(times.map(dayOfOpen)))
+    return { days: times.map(dayOfOpen), note: 'Each bar is stamped in the last minute of its day, and is put on it.' };
   const isMoved = latest > earliest;
   if (latest === 0 || latest - earliest > HOUR_MS) return null;
   const days = timeIs === 'close' ? times.map(dayOfClose) : openDays(times, earliest);

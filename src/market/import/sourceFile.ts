@@ -45,17 +45,32 @@ export async function readSource(bytes: Uint8Array, maxBytes = MAX_BYTES): Promi
   if (text.startsWith('FEA1'))
     refuse('FORMAT_UNKNOWN', 'Feather version 1 is not supported. Write the file again with version=2.');
   if (isZip(plain)) return readZip(plain, maxBytes);
-  for (const [magic, name] of UNREAD_PACKERS)
-    if (begins(plain, magic))
-      refuse('FORMAT_UNKNOWN', `The file is packed by ${name}. Unpack it, or pack it with gzip.`);
+  for (const { magic, what, wayOut } of UNREAD)
+    if (begins(plain, magic)) refuse('FORMAT_UNKNOWN', `The file is ${what}, which is not read. ${wayOut}`);
   const utf8 = inUtf8(plain);
+  if (/^\s*<(?:!doctype|html|\?xml)/i.test(headOf(utf8)))
+    refuse(
+      'FORMAT_UNKNOWN',
+      'The file is a web page or XML, such as an error in place of a download. Download it again.',
+    );
   return /^\s*[[{]/.test(headOf(utf8)) ? readJson(decoded(utf8)) : readCsv(utf8);
 }
 
-const UNREAD_PACKERS: readonly (readonly [readonly number[], string])[] = [
-  [[0x42, 0x5a, 0x68], 'bzip2'],
-  [[0xfd, 0x37, 0x7a, 0x58], 'xz'],
-  [[0x37, 0x7a, 0xbc, 0xaf], '7-Zip'],
+const bytesOf = (text: string): readonly number[] => [...Buffer.from(text, 'latin1')];
+const PANDAS = 'Write it again from pandas: to_parquet("bars.parquet") or to_csv("bars.csv").';
+
+/** Formats that are recognized and refused, with what to do instead. */
+const UNREAD: readonly { readonly magic: readonly number[]; readonly what: string; readonly wayOut: string }[] = [
+  { magic: bytesOf('BZh'), what: 'packed by bzip2', wayOut: 'Unpack it with bunzip2, or pack it with gzip.' },
+  { magic: bytesOf('\xfd7zXZ'), what: 'packed by xz', wayOut: 'Unpack it with unxz, or pack it with gzip.' },
+  { magic: bytesOf('7z\xbc\xaf'), what: 'packed by 7-Zip', wayOut: 'Unpack it with 7z x, or pack it with gzip.' },
+  { magic: bytesOf('Rar!'), what: 'packed by RAR', wayOut: 'Unpack it with unrar x, or pack it with gzip.' },
+  { magic: bytesOf('\xd0\xcf\x11\xe0'), what: 'an old Excel workbook', wayOut: 'Save its sheet as CSV.' },
+  { magic: bytesOf('\x89HDF'), what: 'HDF5', wayOut: PANDAS },
+  { magic: bytesOf('\x93NUMPY'), what: "an array of numpy's", wayOut: PANDAS },
+  { magic: [0x80, 4, 0x95], what: 'a pickle of Python', wayOut: PANDAS },
+  { magic: [0x80, 5, 0x95], what: 'a pickle of Python', wayOut: PANDAS },
+  { magic: bytesOf('SQLite'), what: 'a SQLite database', wayOut: 'Write its table as CSV: sqlite3 -csv -header.' },
 ];
 
 /** The bytes inside of gzip and Zstandard. */

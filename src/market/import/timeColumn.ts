@@ -51,6 +51,8 @@ function findWithoutZone(
   { timeIs }: Pick<ReadOptions, 'timeIs'>,
   chosen: readonly number[] | null,
 ): FoundTime | null {
+  const parts = chosen === null ? findDateParts(columns, names, plain) : null;
+  if (parts !== null) return parts;
   const openTimes = indexesOfAny(plain, NAMES.time);
   const closeTimes = indexesOfAny(plain, NAMES.closeTime);
   const candidates = [...openTimes, ...closeTimes];
@@ -75,11 +77,58 @@ function findWithoutZone(
   return { cells: columns[index], name: names[index], isClose, indexes: [index], candidates };
 }
 
+/** Names of columns that may be a counter beside the parts of a date. */
+const COUNTERS = ['index', 'indexlevel', 'unnamed', ''];
+const DATE_PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
+
+/** Finds a year, a month and a day in columns of their own, with or without the time of day. */
+function findDateParts(
+  columns: readonly Cells[],
+  names: readonly string[],
+  plain: readonly string[],
+): FoundTime | null {
+  const times = indexesOfAny(plain, [...NAMES.time, ...NAMES.closeTime]);
+  const clock = plain.indexOf('time');
+  if (times.some((index) => index !== clock && !COUNTERS.includes(plain[index]))) return null;
+  const found = DATE_PARTS.map((part) => plain.indexOf(part));
+  if (found.slice(0, 3).some((index) => index < 0 || columns[index].texts !== null)) return null;
+  const indexes = found.filter((index) => index >= 0);
+  const of = (at: number, row: number): string =>
+    String(found[at] < 0 ? 0 : columns[found[at]].numbers[row]).padStart(at === 0 ? 4 : 2, '0');
+  const texts = Array.from(columns[indexes[0]].numbers, (_, row) => {
+    const [year, month, day, hour, minute, second] = DATE_PARTS.map((_part, at) => of(at, row));
+    const date = `${year}-${month}-${day}`;
+    return found[3] < 0 ? date : `${date} ${hour}:${minute}:${second}`;
+  });
+  const dates: Cells = { numbers: new Float64Array(texts.length).fill(NaN), texts };
+  const isJoined = found[3] < 0 && clock >= 0 && isTimeOfDay(columns[clock]);
+  const used = isJoined ? [...indexes, clock] : indexes;
+  return {
+    cells: isJoined ? joinDateAndTime(dates, columns[clock]) : dates,
+    name: used.map((index) => names[index]).join(' '),
+    isClose: false,
+    indexes: used,
+    candidates: used,
+  };
+}
+
 /** Finds a date in one column and the time of day in another, as MetaTrader and Stooq write them. */
 function findSplitTime(columns: readonly Cells[], plain: readonly string[]): { date: number; time: number } | null {
   const indexOf = (...aliases: string[]): number => plain.findIndex((name) => aliases.includes(name));
-  const date = indexOf('date', 'datum', 'tradedate', 'fecha', 'data', 'day');
-  const time = indexOf('time', 'uhrzeit', 'zeit', 'tradetime', 'minute', 'timeofday', 'clock', 'hora', 'ora', 'heure');
+  const date = indexOf('date', 'datum', 'tradedate', 'fecha', 'data', 'dtyyyymmdd', 'day');
+  const time = indexOf(
+    'time',
+    'uhrzeit',
+    'zeit',
+    'tradetime',
+    'minute',
+    'timeofday',
+    'clock',
+    'hora',
+    'ora',
+    'heure',
+    'timebarstart',
+  );
   const isWhole = plain.some((name) => ['opentime', 'timestamp', 'datetime'].includes(name));
   if (date < 0 || time < 0 || isWhole || !isTimeOfDay(columns[time])) return null;
   return { date, time };

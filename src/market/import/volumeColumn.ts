@@ -1,6 +1,8 @@
 // The volume column: which of several columns is the traded quantity, in units of the base asset if possible.
+import { normalizeName } from './columnNames.ts';
 import { isAveragePrice } from './layouts.ts';
-import type { Cells } from './table.ts';
+import type { ColumnChoices } from './readOptions.ts';
+import type { Cells, Table } from './table.ts';
 
 /** A column that may be the volume. */
 export interface VolumeCandidate {
@@ -8,9 +10,9 @@ export interface VolumeCandidate {
   readonly name: string;
   /**
    * chosen: named by the owner of the file; exact: "volume" and its synonyms; named: "Volume BTC"; ticks: a count of
-   * price changes, which forex brokers give in its place.
+   * price changes, which forex brokers give in its place; amount: units in the files of HTX, money in others.
    */
-  readonly kind: 'chosen' | 'exact' | 'named' | 'ticks';
+  readonly kind: 'chosen' | 'exact' | 'named' | 'ticks' | 'amount';
   readonly cells: Cells;
 }
 interface VolumeChoice {
@@ -27,8 +29,35 @@ interface Prices {
   readonly low: Cells;
 }
 
+/**
+ * The table with a column more, if its volume is the sum of two: TradeStation's Up and Down, or the choice
+ * `volume=A+B`.
+ */
+export function withSummedVolume(table: Table, choices: ColumnChoices = {}): Table {
+  const names = table.names ?? [];
+  const choice = choices.volume ?? 'Up+Down';
+  if (names.includes(choice)) return table;
+  const plain = names.map(normalizeName);
+  const parts = choice.split('+').map((part) => plain.indexOf(normalizeName(part)));
+  const cells = parts.map((index) => table.columns[index] as Cells | undefined);
+  const [first, second] = cells;
+  if (cells.length !== 2 || !first || !second || first.texts !== null || second.texts !== null) return table;
+  const numbers = first.numbers.map((value, row) => value + second.numbers[row]);
+  const { raw } = table;
+  return {
+    ...table,
+    names: [...names, choice],
+    columns: [...table.columns, { numbers, texts: null }],
+    owners: table.owners && [...table.owners, null],
+    raw:
+      raw &&
+      ((indexes) => indexes.map((index) => (index === names.length ? Array.from(numbers, String) : raw([index])[0]))),
+  };
+}
+
 /** The first column that holds volume at all: by its exact name, by a name such as "Volume BTC", or counted ticks. */
-export function chooseVolume(candidates: readonly VolumeCandidate[], prices: Prices): VolumeChoice {
+export function chooseVolume(all: readonly VolumeCandidate[], prices: Prices): VolumeChoice {
+  const candidates = all.filter(({ kind }) => kind !== 'amount');
   if (candidates.length === 0)
     return { index: null, notes: ['The file has no volume column: volume is 0 in every bar.'] };
   const [first] = candidates;
@@ -39,6 +68,8 @@ export function chooseVolume(candidates: readonly VolumeCandidate[], prices: Pri
     return { index, notes: [`Column "${name}" holds no volume: volume is 0 in every bar.`] };
   }
   const exact = traded.find(({ kind }) => kind === 'exact');
+  const units = exact && all.find(({ kind, cells }) => kind === 'amount' && isTimesPrice(exact.cells, cells, prices));
+  if (units !== undefined) return namedVolume([units, exact!], prices);
   if (exact) return { index: exact.index, notes: averagePriceNotes(exact, prices) };
   const named = traded.filter(({ kind }) => kind === 'named');
   if (named.length > 0) return namedVolume(named, prices);
