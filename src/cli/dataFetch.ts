@@ -59,7 +59,8 @@ export async function fetchBars(options: FetchOptions): Promise<void> {
       print(source, market, await downloadOne(source, market, target, options, given), options);
     } catch (error) {
       // The next series may be sound, unless nobody answers.
-      if (!(error instanceof MarketDataError)) throw error;
+      const isOfSeries = error instanceof MarketDataError || (error instanceof CommandError && error.code === NO_BARS);
+      if (!isOfSeries) throw error;
       process.exitCode = reportFailure(named(error, market), options.json === true);
     }
   }
@@ -76,6 +77,7 @@ function checkOptions({ exchange, source, symbol, as, since, until, adjusted }: 
     throw new UsageError('--adjusted belongs to --source yahoo: the bars of an exchange have no adjusted close.');
 }
 
+const NO_BARS = 'NO_ROWS';
 const PATIENCE: DownloadPatience = { wait: (ms) => wait(ms), now: Date.now, onPage: () => {} };
 
 /** @throws MarketDataError PACKAGE_MISSING */
@@ -118,9 +120,9 @@ async function downloadOne(
     ...PATIENCE,
     onPage: (range, reached) => {
       if (begun !== range)
-        progress = startProgress(`${market.symbol} ${market.timeframe}`, (range.to - range.from) / stepMs);
+        progress = startProgress(`${market.symbol} ${market.timeframe}`, Math.floor((range.to - range.from) / stepMs));
       begun = range;
-      bars = (reached - range.from) / stepMs;
+      bars = Math.floor((reached - range.from) / stepMs);
       progress?.update(bars, isoTime(reached));
     },
     onWait: (ms, { message }) => progress?.update(bars, `waits ${durationText(ms)}: ${message}`, true),
@@ -146,8 +148,10 @@ async function downloadOne(
   }
 }
 
-const named = (error: MarketDataError, { symbol, timeframe }: SourceMarket): MarketDataError =>
-  new MarketDataError(error.refusals, error.total, `${symbol} ${timeframe}: ${error.message}`);
+const named = (error: Error, { symbol, timeframe }: SourceMarket): Error =>
+  error instanceof MarketDataError
+    ? new MarketDataError(error.refusals, error.total, `${symbol} ${timeframe}: ${error.message}`)
+    : error;
 
 function print(
   { name }: BarSource,
@@ -157,7 +161,7 @@ function print(
 ): void {
   if (imported !== null) return printImport(imported.entry, imported.report, json === true, { added });
   if (stored === null)
-    throw new CommandError(`${name} has no ${timeframe} bars of ${sourceSymbol} in that time.`, 'NO_ROWS');
+    throw new CommandError(`${name} has no ${timeframe} bars of ${sourceSymbol} in that time.`, NO_BARS);
   if (json) return printJson({ ...describeEntry(stored), added });
   printLine(
     `${stored.symbol} ${stored.timeframe} is up to date: ${counted(stored.bars, 'bar')}, ${rangeOf(stored)}. ` +

@@ -56,6 +56,41 @@ it.runIf(isInstalled)('names the timeframes of a source that lacks one, and keep
   expect(code).toBe(2);
 });
 
+it.runIf(isInstalled)('downloads several symbols, and goes on after one without bars', async () => {
+  const start = Date.UTC(2024, 0, 1);
+  const bars = Array.from({ length: 50 }, (_, row): WireBar => [start + row * 86_400_000, 10, 12, 9, 11, row + 1]);
+  await using exchange = await startLocalExchange();
+  exchange.now = start + 40.5 * 86_400_000;
+  exchange.bars.set('BTCUSDT', bars).set('NEWUSDT', []).set('ETHUSDT', bars.slice(10));
+  const into = mkdtempSync(join(folder, 'several-'));
+  const symbols = ['--symbol', 'BTC/USDT,NEW/USDT', '--symbol', 'ETHUSDT', '--exchange', 'binance'];
+  const command = [
+    'data',
+    'fetch',
+    ...symbols,
+    '--since',
+    '2023-12-01',
+    '--data',
+    into,
+    '--url',
+    exchange.url,
+    '--json',
+  ];
+  const { code, stdout, stderr } = await runCommand(command);
+  const told = stdout
+    .trimEnd()
+    .split('\n')
+    .map((text) => JSON.parse(text) as Record<string, unknown>);
+  expect(told).toMatchObject([
+    { symbol: 'BTCUSDT', timeframe: '1d', bars: 40, added: 40 },
+    { symbol: 'ETHUSDT', timeframe: '1d', bars: 30, added: 30 },
+  ]);
+  expect(JSON.parse(stderr)).toMatchObject({
+    error: { code: 'NO_ROWS', message: 'binance has no 1d bars of NEW/USDT in that time.' },
+  });
+  expect(code).toBe(1);
+});
+
 it.runIf(isInstalled)('downloads 500,000 bars with ccxt, killed and cut twice, told to wait five times', async () => {
   const start = Date.UTC(2020, 0, 1);
   const bars = Array.from({ length: 500_000 }, (_, row): WireBar => {
