@@ -1,11 +1,11 @@
 // Column names: what the columns of bars are called in the files of vendors, libraries and countries.
 
 export const NAMES = {
-  // An open time is preferred to all other columns; the empty name is the unnamed index of pandas.
+  // An open time is preferred to all other columns, and one in UTC to one that does not say its zone; the empty name is the unnamed index of pandas.
   time: [
-    'opentime', 'timeopen', 'candledatetimeutc', 'windowstart', 'tsevent', 'timestamp', 'datetime', 'timeperiodstart',
-    'periodstart', 'barstart',
-    'starttime', 'startedat', 'beginsat', 'gmttime', 'utctime', 'timeutc', 'datetimeutc', 'dateutc', 'snapshottimeutc',
+    'opentime', 'timeopen', 'candledatetimeutc', 'gmttime', 'utctime', 'timeutc', 'datetimeutc', 'dateutc',
+    'snapshottimeutc', 'windowstart', 'tsevent', 'timestamp', 'datetime', 'timeperiodstart', 'periodstart', 'barstart',
+    'starttime', 'startedat', 'beginsat',
     'time', 'date', 'dt', 'ts', 't', 'unix', 'unixtime', 'unixtimestamp', 'epoch', 'mts', 'start', 'tradedate',
     'tradingday', 'tradedatetime', 'observationdate', 'datadate', 'quotedate', 'caldt', 'datetimestamp', 'datum',
     'datumzeit', 'zeitstempel', 'zeit', 'fecha', 'data', 'dataora', 'dtyyyymmdd', 'traddt', 'localtime', 'begin',

@@ -59,6 +59,8 @@ function symbolIn({ symbol, ticker, meta }: Members): string | null {
 /** In this order: a member that one shape explains is not looked at by the next. */
 const SHAPES: readonly ((value: Members, symbol: string | null) => BarList[] | null)[] = [
   yahooChart,
+  kraken,
+  okx,
   pandasTable,
   pandasSplit,
   columnsOfValues,
@@ -77,6 +79,35 @@ function yahooChart({ chart }: Members): BarList[] | null {
     const columns = { timestamp, ...Object.assign({}, ...blocks.filter(isMembers)) } as Record<string, unknown>;
     return [listOfColumns(columns, isMembers(meta) ? symbolIn(meta) : null)];
   });
+}
+
+const OPEN_BAR = 'The last bar is not complete, by the file, and is left out.';
+
+/** {"error": [], "result": {"XXBTZUSD": [[time, …], …], "last": time}}: `last` is the time of the last complete bar. */
+function kraken({ error, result }: Members, symbol: string | null): BarList[] | null {
+  if (!Array.isArray(error) || !isMembers(result) || typeof result.last !== 'number') return null;
+  const { last, ...lists } = result;
+  return Object.entries(lists).flatMap(([key, rows]) => {
+    if (!Array.isArray(rows) || !isBars(rows)) return [];
+    const list = { key, ...listOfRows(rows, symbol) };
+    const latest: unknown = list.rowAt(list.rowCount - 1)?.[0];
+    return typeof latest === 'number' && latest > last && latest < last + YEAR_S
+      ? [{ ...list, rowCount: list.rowCount - 1, notes: [OPEN_BAR] }]
+      : [list];
+  });
+}
+/** `last` of another answer says nothing about the bars of this one. */
+const YEAR_S = 366 * 86_400;
+
+const OKX = ['time', 'open', 'high', 'low', 'close', 'volume', 'volCcy', 'volCcyQuote', 'confirm'];
+
+/** {"code": "0", "data": [[time, …, "0"], …]}: newest first, and "0" marks a bar that is open. */
+function okx({ code, data }: Members, symbol: string | null): BarList[] | null {
+  if (code !== '0' || !Array.isArray(data) || data.length < 2) return null;
+  if (!data.every((row: unknown) => Array.isArray(row) && row.length === OKX.length)) return null;
+  const isOpen = (data[0] as unknown[])[OKX.length - 1] === '0';
+  const list = { ...listOfRows(isOpen ? data.slice(1) : data, symbol), names: OKX };
+  return [isOpen ? { ...list, notes: [OPEN_BAR] } : list];
 }
 
 /** pandas, orient="table": {"schema": {"fields": [{"name": …}, …]}, "data": [{…}, …]}. */
@@ -167,7 +198,7 @@ function listOfObjects(rows: readonly unknown[], first: Members, symbol: string 
   const notes: string[] = [];
   const last = rows.at(-1);
   const isOpen = isMembers(last) && last.complete === false;
-  if (isOpen) notes.push('The last bar is not complete, by the file, and is left out.');
+  if (isOpen) notes.push(OPEN_BAR);
   if (sides.length > 1)
     notes.push(`Prices are those of "${sides[0]}"; those of "${sides.slice(1).join('" and "')}" are not read.`);
   return {

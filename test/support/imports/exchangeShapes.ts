@@ -22,6 +22,8 @@ const oanda = (bar: SourceBar, shift = 0): object => ({
 });
 const nanoseconds = (time: number): string => new Date(time).toISOString().replace('000Z', '000000000Z');
 const latestFirst = MINUTES.toReversed();
+/** A bar that had just begun when the answer was given. */
+const NEXT: SourceBar = { ...MINUTES[0], time: MINUTES.at(-1)!.time + 60_000 };
 const COLUMNS_OF = (name: 'open' | 'high' | 'low' | 'close' | 'volume' | 'time'): number[] =>
   MINUTES.map((bar) => bar[name]);
 const GATE = MINUTES.map((bar) =>
@@ -61,19 +63,23 @@ export const EXCHANGES: ImportSection = {
       },
       { says: 'Prices are those of "bid"' },
     ),
-    answer('Kraken', {
-      error: [],
-      result: {
-        XXBTZUSD: MINUTES.map((bar) => [
-          bar.time / 1000,
-          ...texts(bar).slice(0, 4),
-          String(middle(bar)),
-          String(bar.volume),
-          5,
-        ]),
-        last: 1_616_662_920,
+    answer(
+      'Kraken, whose last bar is open',
+      {
+        error: [],
+        result: {
+          XXBTZUSD: [...MINUTES, NEXT].map((bar) => [
+            bar.time / 1000,
+            ...texts(bar).slice(0, 4),
+            String(middle(bar)),
+            String(bar.volume),
+            5,
+          ]),
+          last: MINUTES.at(-1)!.time / 1000,
+        },
       },
-    }),
+      { says: 'not complete' },
+    ),
     answer(
       'Coinbase',
       latestFirst.map((bar) => [bar.time / 1000, bar.low, bar.high, bar.open, bar.close, bar.volume]),
@@ -92,11 +98,21 @@ export const EXCHANGES: ImportSection = {
       },
       time: 1_672_025_956_592,
     }),
-    answer('OKX', {
-      code: '0',
-      msg: '',
-      data: latestFirst.map((bar) => [String(bar.time), ...texts(bar), String(money(bar)), String(money(bar)), '1']),
-    }),
+    answer(
+      'OKX, whose last bar is open',
+      {
+        code: '0',
+        msg: '',
+        data: [NEXT, ...latestFirst].map((bar) => [
+          String(bar.time),
+          ...texts(bar),
+          String(money(bar)),
+          String(money(bar)),
+          bar === NEXT ? '0' : '1',
+        ]),
+      },
+      { says: 'not complete' },
+    ),
     {
       ...answer(
         'Bitfinex, the close before the high',

@@ -99,18 +99,20 @@ export const PLATFORMS: ImportSection = {
       DAYS,
     ),
     read(
-      'MultiCharts',
+      'MultiCharts, the close of each bar',
       minutes('"Date","Time","Open","High","Low","Close","TotalVolume"', (bar) => [
-        slashed(bar.time),
-        stamp(bar.time).slice(11),
+        slashed(bar.time + 60_000),
+        stamp(bar.time + 60_000).slice(11),
         ...ohlcv(bar),
       ]),
       MINUTES,
+      { options: '--time-is close' },
     ),
     read(
-      'NinjaTrader, minutes',
-      minutes(null, (bar) => [`${compact(bar.time)} ${clock(bar.time)}`, ...ohlcv(bar)], ';'),
+      'NinjaTrader, the close of each minute',
+      minutes(null, (bar) => [`${compact(bar.time)} ${clock(bar.time + 60_000)}`, ...ohlcv(bar)], ';'),
       MINUTES,
+      { options: '--time-is close' },
     ),
     read(
       'NinjaTrader, days',

@@ -222,6 +222,13 @@ export const TIMES: ImportSection = {
       }),
       bars: HOURS,
     },
+    {
+      shape: 'a local time beside that in UTC',
+      file: table('datetime,datetime_utc,open,high,low,close,volume', HOURS, (bar) =>
+        line([inNewYork(bar.time).text, stamp(bar.time), ...ohlcv(bar)]),
+      ),
+      bars: HOURS,
+    },
     { shape: 'a column `dt`', file: written(HOURS, stamp, HEADER.replace('time', 'dt')), bars: HOURS },
     {
       shape: 'a date and a time of recording that differ',
