@@ -1,26 +1,19 @@
-// Two kinds of test files. Most share a process with others, so that the code under test is loaded once. Those that
-// start and kill processes, or measure memory, have a process each: a leak must not reach another file.
+// Three kinds of test files. Most share a process with others, so that the code under test is loaded once; those of
+// kernels share one with each other. Those that start and kill processes, or measure memory, have a process each: a
+// leak must not reach another file.
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const FOLDERS = [
-  'bench',
-  'browser',
-  'cli',
-  'db',
-  'engine/fast',
-  'engine/kernels',
-  'engine/pool',
-  'faults',
-  'hostile',
-  'jobs',
-];
+const FOLDERS = ['bench', 'browser', 'cli', 'engine/pool', 'faults', 'hostile', 'jobs'];
+/** They share no process with others, for whose columns V8 would compile their loops again. */
+const KERNELS = ['engine/fast', 'engine/kernels'];
 /** Files that take twice as long where other files have run: V8 has compiled their loops for more kinds of values. */
 const FILES = ['engine/simulate/truthTable', 'laws/sweepVerdict'];
-const ALONE = [
-  ...FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`),
-  ...FILES.map((file) => `test/${file}.test.ts`),
-];
+/** Files that count the memory of their process, or start and lose servers. */
+const OF_THEIR_PROCESS = ['engine/kernels/sharedMemory', 'db/embedded', 'db/lostConnection'];
+const allIn = (folders: readonly string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
+const ALONE = [...allIn(FOLDERS), ...[...FILES, ...OF_THEIR_PROCESS].map((file) => `test/${file}.test.ts`)];
+const PROJECTS = ['alone', 'shared', 'kernels'];
 
 /** Files that take longest, the longest first: none of them begins while a core has nothing else left to do. */
 const LONGEST = [
@@ -48,7 +41,7 @@ class LongestFirst extends BaseSequencer {
     const rank = ({ moduleId, project }: TestSpecification): number => {
       const at = LONGEST.findIndex((file) => moduleId.endsWith(`/test/${file}.test.ts`));
       // A process is shared by files that follow each other.
-      return (project.config.isolate ? 0 : LONGEST.length + 1) + (at === -1 ? LONGEST.length : at);
+      return PROJECTS.indexOf(project.name) * (LONGEST.length + 1) + (at === -1 ? LONGEST.length : at);
     };
     return sorted.toSorted((a, b) => rank(a) - rank(b));
   }
@@ -72,12 +65,13 @@ export default defineConfig({
     hookTimeout: 180_000,
     projects: [
       { extends: true, test: { name: 'alone', include: ALONE } },
+      { extends: true, test: { name: 'kernels', include: allIn(KERNELS), exclude: ALONE, isolate: false } },
       {
         extends: true,
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...ALONE, 'test/oracles/**'],
+          exclude: [...ALONE, ...allIn(KERNELS), 'test/oracles/**'],
           isolate: false,
           // They make many short-lived objects; with the 16 MiB of V8 a sixth of their time goes to collecting them.
           execArgv: ['--max-semi-space-size=32'],
