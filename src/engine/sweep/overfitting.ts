@@ -37,25 +37,35 @@ export function overfittingProbability({ blocks, daysPerBlock, sums }: BlockSums
   if (variants < 2) return null;
   const halves = halfSums(sums, blocks, variants);
   const days = (blocks / 2) * daysPerBlock;
-  const out = new Float64Array(variants);
+  const one = new Float64Array(variants);
+  const other = new Float64Array(variants);
   let overfit = 0;
   let choices = 0;
-  for (let chosen = 0; chosen < 1 << blocks; chosen++) {
+  // Each half is chosen once and left out once. Both are done together, for the half without the last block.
+  for (let chosen = 0; chosen < 1 << (blocks - 1); chosen++) {
     if (bitCount(chosen) !== blocks / 2) continue;
-    choices++;
-    let best = 0;
-    let bestSharpe = -Infinity;
     for (let variant = 0; variant < variants; variant++) {
-      const sharpe = halves.sharpe(variant, chosen, days);
-      if (sharpe > bestSharpe) {
-        bestSharpe = sharpe;
-        best = variant;
-      }
-      out[variant] = halves.sharpe(variant, ~chosen & ((1 << blocks) - 1), days);
+      one[variant] = halves.sharpe(variant, chosen, days);
+      other[variant] = halves.sharpe(variant, ~chosen & ((1 << blocks) - 1), days);
     }
-    if (relativeRank(out, best) <= 0.5) overfit++;
+    choices += 2;
+    if (isOverfit(one, other)) overfit++;
+    if (isOverfit(other, one)) overfit++;
   }
   return overfit / choices;
+}
+
+/** Whether the variant that is best in sample is in the lower half of all out of sample. */
+function isOverfit(inSample: Float64Array, outOfSample: Float64Array): boolean {
+  let best = 0;
+  let bestSharpe = -Infinity;
+  for (let variant = 0; variant < inSample.length; variant++) {
+    if (inSample[variant] > bestSharpe) {
+      bestSharpe = inSample[variant];
+      best = variant;
+    }
+  }
+  return relativeRank(outOfSample, best) <= 0.5;
 }
 
 /** The relative rank ω = k / (N + 1), ties averaged; ln(ω / (1 − ω)) ≤ 0 means ω ≤ 1/2. */
