@@ -42,14 +42,21 @@ const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 const shifted = (column: readonly number[], by = 0): number[] => column.map((_, row) => column[row - by] ?? NaN);
 const finite = (column: readonly number[]): number[] => column.map((x) => (Number.isFinite(x) ? x : NaN));
-export const readsState = (node: unknown): boolean => JSON.stringify(node).includes('"kind":"state"');
 
 /** The state fields that a node or anything below it reads. */
-function stateFieldsOf(node: unknown): StateField[] {
+function stateFieldsOf(node: unknown): readonly StateField[] {
   if (typeof node !== 'object' || node === null) return [];
+  const known = knownFields.get(node);
+  if (known !== undefined) return known;
   const { kind, field } = node as Partial<RunnableNodes['state']>;
-  return kind === 'state' ? [field!] : Object.values(node).flatMap(stateFieldsOf);
+  const fields = kind === 'state' ? [field!] : Object.values(node).flatMap(stateFieldsOf);
+  knownFields.set(node, fields);
+  return fields;
 }
+/** A node never changes, and is asked for on every bar. */
+const knownFields = new WeakMap<object, readonly StateField[]>();
+
+export const readsState = (node: unknown): boolean => stateFieldsOf(node).length > 0;
 
 /** What expressions over state are read from; a fresh one is made at every close. */
 export interface RecordedState {
