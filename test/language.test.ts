@@ -7,7 +7,7 @@ import { checkStrategy, createMarket, createUniverse, runBacktest, strategyHash 
 import type { BacktestConfig, Market, Settings, StrategyAst, Universe } from '../src/engine/index.ts';
 import { AST_SHAPE, EXPRESSION_SHAPES, SETTINGS_SHAPE } from '../src/engine/language/grammar/shapes.ts';
 import type { ObjectShape, Shape } from '../src/engine/language/grammar/shapes.ts';
-import { openShippedData } from '../src/market/shipped.ts';
+import { shippedData } from './support/shippedData.ts';
 
 const text = readFileSync(join(ROOT, 'docs', 'language.md'), 'utf8');
 const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -147,7 +147,7 @@ describe('the page’s set of examples', () => {
   let market: Market;
   let universe: Universe;
   beforeAll(async () => {
-    const catalog = await openShippedData();
+    const catalog = await shippedData();
     market = createMarket(await catalog.snapshots('SPX', '1d'), 'SPX', '1d');
     const both = [...(await catalog.snapshots('SPX', '1d')), ...(await catalog.snapshots('NASDAQ', '1d'))];
     universe = createUniverse(both, ['SPX', 'NASDAQ'], '1d');

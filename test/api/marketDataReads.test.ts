@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLUMNS_EXAMPLES } from '../../src/api/marketData/columnsExamples.ts';
 import { openSnapshot } from '../../src/engine/index.ts';
 import type { Bars } from '../../src/engine/index.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
+import { shippedData } from '../support/shippedData.ts';
 import { createApiApp } from '../support/apiApp.ts';
 import type { ApiApp, Client } from '../support/apiApp.ts';
 
@@ -20,7 +20,7 @@ let spx: Bars;
 beforeAll(async () => {
   api = await createApiApp();
   client = await api.client({ tier: 'free' });
-  spx = openSnapshot((await (await openShippedData()).snapshots('SPX', '1d'))[0]);
+  spx = openSnapshot((await (await shippedData()).snapshots('SPX', '1d'))[0]);
 });
 afterAll(() => api[Symbol.asyncDispose]());
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BacktestConfig, createUniverse, ROBUSTNESS_ANALYSES } from '../../src/engine/index.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
+import { shippedData } from '../support/shippedData.ts';
 import { createApiApp } from '../support/apiApp.ts';
 import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
@@ -295,7 +295,7 @@ describe('a robustness check of a portfolio', () => {
     const table = await callCommand(['robustness', ...files, '--analysis', 'feeStress']);
     expect(table.stdout).toContain('fees × 2');
 
-    const shipped = await openShippedData();
+    const shipped = await shippedData();
     const snapshots = (await Promise.all(SIX.map((symbol) => shipped.snapshots(symbol, '1d')))).flat();
     const universe = createUniverse(snapshots, SIX, '1d');
     const given = BacktestConfig.parse(portfolio(SIX, THREE_SLOTS));

@@ -12,7 +12,7 @@ import {
   type StrategyAst,
 } from '../../src/engine/index.ts';
 import type { Market } from '../../src/engine/index.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
+import { shippedData } from '../support/shippedData.ts';
 import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 
@@ -22,7 +22,7 @@ let symbols: ReadonlySet<string>;
 beforeAll(async () => {
   api = await createApiApp();
   client = await api.client({ tier: 'free' });
-  symbols = new Set((await (await openShippedData()).list()).map((series) => series.symbol));
+  symbols = new Set((await (await shippedData()).list()).map((series) => series.symbol));
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -55,7 +55,7 @@ describe('the set of templates', () => {
   it.each(TEMPLATES.map((template) => [template.key, template] as const))(
     'contains %s, which closes at least five trades on the shipped data it suggests',
     async (_key, template) => {
-      const shipped = await openShippedData();
+      const shipped = await shippedData();
       const config = BacktestConfig.parse(template.suggestedConfig);
       const own = runSymbolsOf(config);
       const foreign = [...symbolsOf(compiledAst(template))];
@@ -85,7 +85,7 @@ describe('the set of templates', () => {
 
   it('contains vwap_reversion, which trades all year because its average starts over every day', async () => {
     const template = TEMPLATES.find(({ key }) => key === 'vwap_reversion')!;
-    const shipped = await openShippedData();
+    const shipped = await shippedData();
     const market = createMarket(await shipped.snapshots('EURUSD', '1h'), 'EURUSD', '1h');
     const task = { id: template.key, settings: template.settings, strategyHash: '' };
     const config = BacktestConfig.parse(template.suggestedConfig);

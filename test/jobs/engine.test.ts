@@ -22,7 +22,8 @@ import {
 import type { BacktestTask, Snapshot, StrategyAst } from '../../src/engine/index.ts';
 import { ROOT } from '../../src/config.ts';
 import { openCatalog } from '../../src/market/catalog.ts';
-import { importShipped, openShippedData } from '../../src/market/shipped.ts';
+import { importShipped } from '../../src/market/shipped.ts';
+import { shippedData } from '../support/shippedData.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { astOf, cross, entry, exit, sma, type Json } from '../support/builders.ts';
@@ -43,7 +44,7 @@ const task: BacktestTask = { id: 'x', strategyAst: STRATEGY, settings: {}, confi
 let snapshots: readonly Snapshot[];
 let expected: { summary: string; trades: string; resultHash: string };
 beforeAll(async () => {
-  snapshots = await (await openShippedData()).snapshots('SPX', '1d');
+  snapshots = await (await shippedData()).snapshots('SPX', '1d');
   const outcome = runBacktest(task, createMarket(snapshots, 'SPX', '1d'), null);
   if (!outcome.ok) throw new Error(outcome.error.message);
   expected = {

@@ -6,7 +6,7 @@ import type { Bars, Market } from '../../src/engine/bars/bars.ts';
 import { createMarket } from '../../src/engine/bars/market.ts';
 import type { BacktestConfig } from '../../src/engine/config.ts';
 import type { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
+import { shippedData } from '../support/shippedData.ts';
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
 import { randomSnapshot } from '../support/bars.ts';
 import { ALL_CONDITION_KINDS, ALL_VALUE_KINDS, type AnyKind } from '../support/expressions.ts';
@@ -38,7 +38,7 @@ const walk = createMarket(
 
 /** Some hundred bars of a shipped series. */
 async function shipped(symbol: string, timeframe: '1h' | '1d', from: number): Promise<Market> {
-  const catalog = await openShippedData();
+  const catalog = await shippedData();
   const { base, instrument } = createMarket(await catalog.snapshots(symbol, timeframe), symbol, timeframe);
   const cut = (column: keyof Bars & ('time' | 'open' | 'high' | 'low' | 'close' | 'volume')): Float64Array =>
     base[column].slice(from, from + ROWS);

@@ -10,7 +10,7 @@ import {
   type Market,
   type StrategyAst,
 } from '../../src/engine/index.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
+import { shippedData } from '../support/shippedData.ts';
 import { randomColumns } from '../support/bars.ts';
 import { INSTRUMENT } from '../support/runs.ts';
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
@@ -22,7 +22,7 @@ type Series = 'SPX' | 'EURUSD' | 'GOOG';
 const markets = {} as Record<Series, Market>;
 
 beforeAll(async () => {
-  const data = await openShippedData();
+  const data = await shippedData();
   const daily = async (symbol: string) => data.snapshots(symbol, '1d');
   markets.SPX = createMarket([...(await daily('SPX')), ...(await daily('NASDAQ'))], 'SPX', '1d');
   markets.GOOG = createMarket([...(await daily('GOOG')), ...(await daily('MSFT'))], 'GOOG', '1d');

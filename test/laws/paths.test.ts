@@ -14,7 +14,7 @@ import {
 } from '../../src/engine/index.ts';
 import { parsePointer, pointerTo } from '../../src/engine/language/pointer.ts';
 import { resolveSpace } from '../../src/engine/sweep/resolveSpace.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
+import { shippedData } from '../support/shippedData.ts';
 import { graphOf } from '../support/graphs.ts';
 import { scaled } from '../support/scale.ts';
 import { strategyArbitrary } from '../support/strategies.ts';
@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000;
 let market: Market;
 
 beforeAll(async () => {
-  const data = await openShippedData();
+  const data = await shippedData();
   const [goog, msft] = await Promise.all([data.snapshots('GOOG', '1d'), data.snapshots('MSFT', '1d')]);
   market = createMarket([...goog, ...msft], 'GOOG', '1d');
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { createMarket, type Bars, type BacktestTask, type Market } from '../../src/engine/index.ts';
 import { simulateTask } from '../../src/engine/backtest.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
+import { shippedData } from '../support/shippedData.ts';
 import * as write from '../support/builders.ts';
 import { scaled } from '../support/scale.ts';
 
@@ -15,7 +15,7 @@ const CONTROL = { isCancelled: () => false, report: () => {} };
 let market: Market;
 let scaledMarket: Market;
 beforeAll(async () => {
-  const catalog = await openShippedData();
+  const catalog = await shippedData();
   const whole = createMarket(await catalog.snapshots('EURUSD', '1h'), 'EURUSD', '1h');
   const times = (values: Float64Array): Float64Array => values.map((value) => value * FACTOR);
   const { base } = whole;

@@ -14,11 +14,11 @@ import { upsertMember, upsertUser } from '../../src/db/members.ts';
 import type { MemberRole } from '../../src/db/members.ts';
 import { insertWorkspace } from '../../src/db/workspaces.ts';
 import { createLog } from '../../src/log.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
 import type { Catalog } from '../../src/market/catalog.ts';
 import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
 import { SnapshotTable } from '../../src/market/snapshotStorage.ts';
 import { WorkspaceCatalogs } from '../../src/market/workspaceCatalogs.ts';
+import { shippedData } from './shippedData.ts';
 import type { Tier } from '../../src/tiers.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -68,7 +68,7 @@ export async function createApiApp(
     shortReads,
     config,
     log: createLog(config),
-    catalogs: new WorkspaceCatalogs(sql, withStored(await openShippedData(), files), files),
+    catalogs: new WorkspaceCatalogs(sql, withStored(await shippedData(), files), files),
   };
   const options = thread === true ? {} : thread;
   const heavyRequests = options === false ? null : startHeavyRequests(services, Promise.resolve(), options);

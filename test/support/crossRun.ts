@@ -10,7 +10,7 @@ import {
 import { buildArtifact } from '../../src/engine/pool/engineRunner.ts';
 import type { CompletedRun } from '../../src/engine/report/simulatedRun.ts';
 import type { ArtifactRequest } from '../../src/engine/task.ts';
-import { openShippedData } from '../../src/market/shipped.ts';
+import { shippedData } from './shippedData.ts';
 import { astOf, cross, entry, exit, sma } from './builders.ts';
 
 const CONTROL = { isCancelled: () => false, report: () => {} };
@@ -31,7 +31,7 @@ export interface CrossRun {
 }
 
 export async function runCross(): Promise<CrossRun> {
-  const catalog = await openShippedData();
+  const catalog = await shippedData();
   const market = createMarket(await catalog.snapshots('SPX', '1d'), 'SPX', '1d');
   const task: BacktestTask = {
     id: 'cross',

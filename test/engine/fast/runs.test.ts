@@ -6,7 +6,7 @@ import type { Market } from '../../../src/engine/bars/bars.ts';
 import { createMarket } from '../../../src/engine/bars/market.ts';
 import { withoutAccelerators } from '../../../src/engine/fast/index.ts';
 import type { BacktestTask } from '../../../src/engine/task.ts';
-import { openShippedData } from '../../../src/market/shipped.ts';
+import { shippedData } from '../../support/shippedData.ts';
 import { BASKET, basketMarket } from '../../../bench/basket.ts';
 import { unseen } from '../../../bench/walk.ts';
 import { scaled } from '../../support/scale.ts';
@@ -48,7 +48,7 @@ const LONG = basketMarket(20_000);
 const OFTEN_TRUE: readonly AnyKind[] = ['const', 'market', 'compare', 'any', 'not'];
 let currency: Market;
 beforeAll(async () => {
-  const data = await openShippedData();
+  const data = await shippedData();
   currency = createMarket(await data.snapshots('EURUSD', '1h'), 'EURUSD', '1h');
 });
 

@@ -4,13 +4,13 @@ import { createMarket, prepareStrategy, runBacktest } from '../../../src/engine/
 import type { BacktestConfig, Market, StrategyAst } from '../../../src/engine/index.ts';
 import { compilePlan } from '../../../src/engine/plan/compile.ts';
 import { explainPlan } from '../../../src/engine/plan/explain.ts';
-import { openShippedData } from '../../../src/market/shipped.ts';
+import { shippedData } from '../../support/shippedData.ts';
 import { all, compare, constant, cross, indicator, market, strategy, type Json } from '../../support/builders.ts';
 
 let spx: Market;
 let eurusd: Market;
 beforeAll(async () => {
-  const data = await openShippedData();
+  const data = await shippedData();
   spx = createMarket([...(await data.snapshots('SPX', '1d')), ...(await data.snapshots('NASDAQ', '1d'))], 'SPX', '1d');
   eurusd = createMarket(await data.snapshots('EURUSD', '1h'), 'EURUSD', '1h');
 });

@@ -1,13 +1,13 @@
 // What the diagnosis says first of data that a run lacked: how many bars, why, and what to do.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createMarket, runBacktest, type BacktestTask, type Market } from '../../../src/engine/index.ts';
-import { openShippedData } from '../../../src/market/shipped.ts';
+import { shippedData } from '../../support/shippedData.ts';
 import { astOf, compare, constant, entry, market as field, sma, type Json } from '../../support/builders.ts';
 import { incompleteMarkets } from '../../support/incompleteMarkets.ts';
 
 const markets = new Map<string, Market>();
 beforeAll(async () => {
-  const catalog = await openShippedData();
+  const catalog = await shippedData();
   markets.set('SPX', createMarket(await catalog.snapshots('SPX', '1d'), 'SPX', '1d'));
   for (const [name, market] of await incompleteMarkets(catalog)) markets.set(name, market);
 });

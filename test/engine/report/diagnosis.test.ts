@@ -2,14 +2,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createMarket, runBacktest, type BacktestTask, type Market, type Summary } from '../../../src/engine/index.ts';
 import { DIAGNOSIS_CODES } from '../../../src/engine/report/diagnosisFindings.ts';
-import { openShippedData } from '../../../src/market/shipped.ts';
+import { shippedData } from '../../support/shippedData.ts';
 import { incompleteMarkets } from '../../support/incompleteMarkets.ts';
 import * as write from '../../support/builders.ts';
 
 type Json = Record<string, unknown>;
 const markets = new Map<string, Market>();
 beforeAll(async () => {
-  const catalog = await openShippedData();
+  const catalog = await shippedData();
   for (const [symbol, timeframe] of [
     ['EURUSD', '1h'],
     ['SPX', '1d'],

@@ -8,7 +8,7 @@ import { html, tone } from '../../../src/engine/report/kit/html.ts';
 import { fixed, percent, priceDecimals, quantityDecimals } from '../../../src/engine/report/kit/numberText.ts';
 import { reportPage } from '../../../src/engine/report/page/reportPage.ts';
 import { CompletedRun } from '../../../src/engine/report/simulatedRun.ts';
-import { openShippedData } from '../../../src/market/shipped.ts';
+import { shippedData } from '../../support/shippedData.ts';
 import * as write from '../../support/builders.ts';
 
 const HEADING = {
@@ -41,7 +41,7 @@ const strategy = (stopPercent: number): StrategyAst =>
   }) as unknown as StrategyAst;
 
 async function simulated(symbol: string, timeframe: '1h' | '1d', stopPercent: number): Promise<CompletedRun> {
-  const market = createMarket(await (await openShippedData()).snapshots(symbol, timeframe), symbol, timeframe);
+  const market = createMarket(await (await shippedData()).snapshots(symbol, timeframe), symbol, timeframe);
   const strategyAst = strategy(stopPercent);
   const task: BacktestTask = {
     id: 'report',

@@ -15,7 +15,7 @@ import {
 import { marketUpTo } from '../../../src/engine/robustness/cutMarket.ts';
 import { lookAheadAudit } from '../../../src/engine/robustness/analyses/lookAheadAudit.ts';
 import { warmUpAudit } from '../../../src/engine/robustness/analyses/warmUpAudit.ts';
-import { openShippedData } from '../../../src/market/shipped.ts';
+import { shippedData } from '../../support/shippedData.ts';
 import { compare, cross, indicator, market as field } from '../../support/builders.ts';
 import { baselineOf, robustnessContext } from '../../support/robustness.ts';
 import { marketOf } from '../../support/sweeps.ts';
@@ -33,7 +33,7 @@ const symbolsOf = (value: unknown): string[] =>
 
 describe('the look-ahead audit', () => {
   it.each(TEMPLATES.map((template) => [template.key, template] as const))('passes %s', async (_key, template) => {
-    const shipped = await openShippedData();
+    const shipped = await shippedData();
     const config = BacktestConfig.parse(template.suggestedConfig);
     const ast = compiledAst(template) as unknown as StrategyAst;
     const symbols = new Set([...symbolsOf(ast), ...runSymbolsOf(config)]);
