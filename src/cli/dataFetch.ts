@@ -1,6 +1,6 @@
 // candlepool data fetch: downloads bars of an exchange or of Yahoo into the catalog, or into a folder of files.
 import { setTimeout as wait } from 'node:timers/promises';
-import { TIMEFRAME_MS } from '../engine/index.ts';
+import { divides, longestMs } from '../engine/index.ts';
 import type { StoredTimeframe } from '../engine/index.ts';
 import { SourceError } from '../market/download/barSource.ts';
 import type { BarSource, SourceMarket } from '../market/download/barSource.ts';
@@ -91,7 +91,7 @@ async function openSource({ exchange, symbol, timeframe, url }: FetchOptions): P
           ...(url !== undefined && { url }),
         });
   if (source.timeframes.includes(timeframe)) return source;
-  const finer = source.timeframes.filter((each) => TIMEFRAME_MS[timeframe] % TIMEFRAME_MS[each] === 0).at(-1);
+  const finer = source.timeframes.filter((each) => divides(each, timeframe)).at(-1);
   throw new UsageError(
     `${source.name} has no ${timeframe} bars. It has ${source.timeframes.join(', ')}` +
       (finer === undefined ? '.' : `; runs make ${timeframe} bars out of ${finer} bars.`),
@@ -112,7 +112,7 @@ async function downloadOne(
   options: FetchOptions,
   given: InstrumentFields,
 ): Promise<Downloaded> {
-  const stepMs = TIMEFRAME_MS[market.timeframe];
+  const stepMs = longestMs(market.timeframe);
   let progress: ReturnType<typeof startProgress> | null = null;
   let begun: { readonly from: number } | null = null;
   let bars = 0;

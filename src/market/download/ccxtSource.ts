@@ -1,6 +1,7 @@
 // Crypto exchanges as bar sources, through the package ccxt.
 import { STORED_TIMEFRAMES, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { closeOf, isIntraday, shortestMs } from '../../engine/bars/timeframes.ts';
 import { refuse } from '../import/importError.ts';
 import type { InstrumentFields } from '../instrument.ts';
 import { similarSymbol } from '../similarSymbol.ts';
@@ -170,17 +171,17 @@ async function pageOf(
   to: number,
 ): Promise<SourcePage> {
   const limit = exchange.features?.spot?.fetchOHLCV?.limit ?? PAGE_BARS;
-  const stepMs = TIMEFRAME_MS[timeframe];
   const ask = (): Promise<readonly (readonly number[])[]> => barsOf(exchange, symbol, timeframe, from, limit);
   const first = await ask();
   // An empty answer ends the series or is a hole of it, so it must not be a mishap.
   const all = first.length > 0 ? first : await ask();
   const last = all.at(-1)?.[0];
   if (last === undefined)
-    return { rows: [], next: await afterHole(exchange, symbol, timeframe, from + limit * stepMs, to) };
-  const rows = all.filter(([time]) => time + stepMs <= to);
+    return { rows: [], next: await afterHole(exchange, symbol, timeframe, from + limit * shortestMs(timeframe), to) };
+  const rows = all.filter(([time]) => closeOf(timeframe, time) <= to);
+  const next = closeOf(timeframe, last);
   // Unless the bar after it has not ended.
-  return { rows, next: last + 2 * stepMs <= to ? last + stepMs : null };
+  return { rows, next: closeOf(timeframe, next) <= to ? next : null };
 }
 
 /** Bars that open at `from` or later, oldest first. @throws SourceError when the answer is something else */
@@ -211,7 +212,7 @@ async function afterHole(
   to: number,
 ): Promise<number | null> {
   if (next >= to) return null;
-  if (timeframe === '1d' || !Object.hasOwn(exchange.timeframes ?? {}, '1d')) return next;
+  if (!isIntraday(timeframe) || !Object.hasOwn(exchange.timeframes ?? {}, '1d')) return next;
   const limit = exchange.features?.spot?.fetchOHLCV?.limit ?? PAGE_BARS;
   for (let at = next - (next % TIMEFRAME_MS['1d']); at < to; at += limit * TIMEFRAME_MS['1d']) {
     const [day] = await barsOf(exchange, symbol, '1d', at, limit);

@@ -1,7 +1,7 @@
 // Downloading a series: what is absent of it is asked for page by page, checked against the stored bars, and added.
 import { openSnapshot } from '../../engine/bars/arrow.ts';
-import { TIMEFRAME_MS } from '../../engine/bars/bars.ts';
 import type { Bars } from '../../engine/bars/bars.ts';
+import { closeOf, openOf } from '../../engine/bars/timeframes.ts';
 import type { CatalogEntry } from '../catalog.ts';
 import { counted, isoTime } from '../formatting.ts';
 import { listGaps } from '../gaps.ts';
@@ -115,9 +115,8 @@ class SeriesDownload {
     const stored = this.#stored;
     if (stored === null) await this.#complete({ from, to });
     else {
-      const stepMs = TIMEFRAME_MS[timeframe];
       if (from < stored.start) await this.#complete({ from, to: Math.min(to, stored.start) });
-      if (stored.end + stepMs <= to) await this.#complete({ from: stored.end - stepMs, to });
+      if (closeOf(timeframe, stored.end) <= to) await this.#complete({ from: openOf(timeframe, stored.end - 1), to });
     }
     return { added: this.#added, imported: this.#imported, stored: this.#stored ?? existing ?? null };
   }
@@ -182,22 +181,21 @@ class SeriesDownload {
     const notes: string[] = [];
     if (earliest !== null && from < earliest && stored !== null)
       notes.push(`${name} has no ${timeframe} bars before ${isoTime(earliest)} any more.`);
-    if (stored === null && time[0] - from >= TIMEFRAME_MS[timeframe])
+    if (stored === null && closeOf(timeframe, from) <= time[0])
       notes.push(`The first ${timeframe} bar of ${name} is the one of ${isoTime(time[0])}.`);
     if (timezone !== undefined) return notes;
     const known = stored === null ? [] : [...stored.time.subarray(0, 1), ...stored.time.subarray(-1)];
     const before = known.filter((each) => each < time[0]).slice(-1);
     const after = known.filter((each) => each > time[time.length - 1]).slice(0, 1);
-    const gaps = listGaps(Float64Array.from([...before, ...time, ...after]), TIMEFRAME_MS[timeframe]);
+    const gaps = listGaps(Float64Array.from([...before, ...time, ...after]), timeframe);
     for (const gap of gaps.slice(0, SHOWN_HOLES))
       notes.push(
         `${name} has no bars from ${isoTime(gap.from)} to ${isoTime(gap.to)}: ${counted(gap.missingBars, 'bar')}.`,
       );
     if (gaps.length > SHOWN_HOLES)
       notes.push(`${name} has no bars in ${gaps.length - SHOWN_HOLES} more places: "data gaps" lists them all.`);
-    const end = time[time.length - 1] + TIMEFRAME_MS[timeframe];
-    if (after.length === 0 && to - end >= TIMEFRAME_MS[timeframe])
-      notes.push(`${name} has no bars after ${isoTime(end)}.`);
+    const end = closeOf(timeframe, time[time.length - 1]);
+    if (after.length === 0 && closeOf(timeframe, end) <= to) notes.push(`${name} has no bars after ${isoTime(end)}.`);
     return notes;
   }
 

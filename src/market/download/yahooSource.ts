@@ -1,6 +1,7 @@
 // Yahoo Finance as a bar source, through the package yahoo-finance2.
-import { DAY_MS, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import { DAY_MS } from '../../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { closeOf } from '../../engine/bars/timeframes.ts';
 import { clockReadings } from '../import/zones.ts';
 import { retryAfterMs, SourceError } from './barSource.ts';
 import type { BarSource, SourcePage } from './barSource.ts';
@@ -57,6 +58,7 @@ const INTERVALS: Readonly<Partial<Record<StoredTimeframe, Interval>>> = {
   '1m': { name: '1m', keptMs: days(30), pageMs: days(7) },
   '5m': { name: '5m', keptMs: days(60), pageMs: days(59) },
   '15m': { name: '15m', keptMs: days(60), pageMs: days(59) },
+  '30m': { name: '30m', keptMs: days(60), pageMs: days(59) },
   '1h': { name: '60m', keptMs: days(730), pageMs: days(729) },
   '1d': { name: '1d', keptMs: Infinity, pageMs: Infinity },
 };
@@ -99,14 +101,15 @@ export function yahooSource({ default: YahooFinance }: YahooModule, url?: string
       const timezone = meta.exchangeTimezoneName ?? 'UTC';
       const first =
         meta.firstTradeDate === null || meta.firstTradeDate === undefined ? FIRST_DAY : msOf(meta.firstTradeDate);
-      const kept = interval.keptMs === Infinity ? first : now - interval.keptMs + MARGIN_MS;
+      const kept = now - interval.keptMs + MARGIN_MS;
       return {
         sourceSymbol: symbol,
         symbol: symbol.toUpperCase(),
         timeframe,
         columns: timeframe === '1d' ? DAILY_COLUMNS : INTRADAY_COLUMNS,
         timezone,
-        earliest: Math.floor(Math.max(first, kept) / DAY_MS) * DAY_MS,
+        earliest:
+          timeframe === '1d' ? Math.floor(first / DAY_MS) * DAY_MS : Math.max(first, Math.ceil(kept / DAY_MS) * DAY_MS),
         instrument: {},
         page: async (from, to) => {
           const end = Math.min(to, from + interval.pageMs);
@@ -127,7 +130,7 @@ function rowsOf(chart: YahooChart, timeframe: StoredTimeframe, timezone: string,
     quote.date.getTime(),
     ...[quote.open, quote.high, quote.low, quote.close, quote.volume].map(price),
   ]);
-  if (timeframe !== '1d') return bars.filter(([time]) => time + TIMEFRAME_MS[timeframe] <= to);
+  if (timeframe !== '1d') return bars.filter(([time]) => closeOf(timeframe, time) <= to);
   const dayOf = (times: readonly number[]): number[] =>
     [...clockReadings(Float64Array.from(times), timezone)].map((clock) => Math.floor(clock / DAY_MS) * DAY_MS);
   const barDays = dayOf(bars.map(([time]) => time));
