@@ -252,7 +252,11 @@ describe('a download from Yahoo', () => {
     await expect(download(spy)).rejects.toThrow(/or were adjusted since. Give --replace/);
   });
 
-  it('scales the bars to the adjusted close', async () => {
+  it('scales the bars to the adjusted close, and stores symbols with a dot', async () => {
+    exchange.bars.set('7203.T', exchange.bars.get('SPY')!);
+    const toyota = { of: 'yahoo', symbol: '7203.T', timeframe: '1d' } as const;
+    expect((await download(toyota)).added).toBe(6);
+    expect((await download(toyota)).added).toBe(0);
     await download({ of: 'yahoo', symbol: 'SPY', timeframe: '1d', request: { adjusted: true } });
     expect((await stored('SPY-1d.csv'))[0].slice(1)).toEqual([50, 50.5, 49.5, 50.25, 2_000]);
   });

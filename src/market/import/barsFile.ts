@@ -101,12 +101,13 @@ function parseTimeframe(text: string): StoredTimeframe {
 
 /**
  * BTCUSDT-1h.csv.gz is BTCUSDT at 1h; Binance's BTCUSDT-1m-2024-01.csv is BTCUSDT at 1m and BTCUSDT-1mo-2024-01.csv at
- * 1M; SYN-BTC-1m.csv is SYN-BTC at 1m.
+ * 1M; SYN-BTC-1m.csv is SYN-BTC at 1m, and 7203.T-1d.csv is 7203.T at 1d.
  */
 export function nameParts(path: string): { symbol: string; timeframe?: StoredTimeframe } {
-  const [stem] = /^[^.]*/.exec(basename(path))!;
+  const name = basename(path);
+  const [stem] = /^[^.]*/.exec(name)!;
   const timeframes = STORED_TIMEFRAMES.join('|');
-  const match = new RegExp(`^(.+?)[-_ ](${timeframes}|1mo)(?:[-_ ].*)?$`, 'i').exec(stem);
+  const match = new RegExp(`^(.+?)[-_ ](${timeframes}|1mo)(?:[-_ .].*)?$`, 'i').exec(name);
   if (!match) return { symbol: stem };
   return { symbol: match[1], timeframe: timeframeNamed(match[2]) };
 }
