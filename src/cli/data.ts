@@ -1,5 +1,5 @@
 // candlepool data: the stored market data, listed, imported, downloaded, synthesized, inspected, exported and removed.
-import { periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES } from '../engine/index.ts';
+import { exchangeOf, periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES } from '../engine/index.ts';
 import type { Command } from 'commander';
 import type { CatalogEntry } from '../market/catalog.ts';
 import { EXPORT_FORMATS } from '../market/exportBars.ts';
@@ -76,6 +76,11 @@ function registerImport(data: Command): void {
       .option(
         '--instrument <json>',
         'metadata: base, quote, tickSize, qtyStep, minNotional, periodsPerYear (252 or 365; default: inferred)',
+      )
+      .option(
+        '--calendar <exchange>',
+        'its trading days and hours, by the code of the exchange, such as XNYS; none: what the bars show; default: ' +
+          'that of the stored series of the symbol',
       ),
   ).action(importFiles);
 }
@@ -119,6 +124,9 @@ const withSeriesOptions = (command: Command): Command =>
     .requiredOption('--symbol <symbol>', 'as list shows it', symbol)
     .requiredOption('--timeframe <timeframe>', `one of ${TIMEFRAME_LIST}`, timeframe);
 
+/** Shown where a series has a calendar. */
+const CALENDAR_COLUMN = { title: 'calendar', value: ({ instrument }: CatalogEntry) => instrument.calendar ?? '' };
+
 async function list(options: { json?: boolean }): Promise<void> {
   await using opened = await openData();
   const entries = await opened.catalog.list();
@@ -131,6 +139,7 @@ async function list(options: { json?: boolean }): Promise<void> {
       { title: 'from', value: (entry) => fullTime(entry.start) },
       { title: 'to', value: (entry) => fullTime(entry.end) },
       { title: 'gaps', value: (entry) => entry.gaps, align: 'right' },
+      ...(entries.some(({ instrument }) => instrument.calendar !== undefined) ? [CALENDAR_COLUMN] : []),
       { title: 'synthetic', value: (entry) => (entry.synthetic ? 'yes' : 'no') },
     ],
     entries,
@@ -176,7 +185,8 @@ async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
   await using opened = await openData();
   const { entry, bars } = await openBars(opened.catalog, options);
   const all = listGaps(bars.time, entry.timeframe);
-  const closureOf = closuresOf(bars.time, entry.timeframe);
+  const exchange = exchangeOf(entry.instrument);
+  const closureOf = closuresOf(bars.time, entry.timeframe, exchange);
   const shown = all.slice(0, options.limit).map((gap) => ({ ...gap, closure: closureOf(gap) }));
   if (options.json) return printJson({ ...describeEntry(entry), data: shown });
   printTable(
@@ -193,8 +203,8 @@ async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
   const closed = all.filter((gap) => closureOf(gap) !== null).length;
   if (closed > 0)
     process.stderr.write(
-      `${closed} of ${all.length} gaps are expected: the market closes then (weekend, night). ` +
-        'Holidays are not known.\n',
+      `${closed} of ${all.length} gaps are expected: the market closes then ` +
+        `${exchange === undefined ? '(weekend, night). Holidays are not known.' : `(${exchange.name}).`}\n`,
     );
 }
 

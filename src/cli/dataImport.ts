@@ -24,6 +24,8 @@ import { startProgress } from './progress.ts';
 interface ImportOptions extends ReadOptions {
   readonly symbol?: string;
   readonly instrument?: string;
+  /** The exchange whose trading days and hours the instrument has. */
+  readonly calendar?: string;
   readonly append?: boolean;
   readonly replace?: boolean;
   readonly json?: boolean;
@@ -35,7 +37,7 @@ const SHOWN_OUTLIERS = 20;
 export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<void> {
   if (options.append && options.replace) throw new UsageError('Give either --append or --replace.');
   try {
-    const given = options.instrument === undefined ? {} : parseInstrumentFields(options.instrument);
+    const given = parseInstrumentFields(options.instrument ?? '{}', options.calendar);
     // Checked before a database is opened, because most mistakes are in the command or the files.
     if (options.symbol !== undefined) makeInstrument(options.symbol, given);
     const { series, skipped } = await readAll(paths, options);

@@ -20,6 +20,7 @@ export { createMarket, createUniverse, sourceTimeframe } from './bars/market.ts'
 export { divides, longestMs, mostBarsIn, shortestMs } from './bars/timeframes.ts';
 export { type Outlier } from './bars/outliers.ts';
 export { periodsPerYear, periodsPerYearReason } from './bars/periodsPerYear.ts';
+export { exchangeOf } from './bars/runCalendar.ts';
 
 // Indicators and patterns
 export { resolveArgs, resolveTalibArgs } from './indicators/arguments.ts';

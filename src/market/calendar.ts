@@ -1,6 +1,8 @@
 // Trading calendars: whether a market trades every day, as its bars show.
 import { DAY_MS } from '../engine/bars/bars.ts';
 import type { CalendarBasis, StoredTimeframe } from '../engine/bars/bars.ts';
+import type { ExchangeCalendar } from '../engine/bars/exchangeCalendar.ts';
+import { closureWithin } from '../engine/bars/exchangeDays.ts';
 import { isFiner, shortestMs } from '../engine/bars/timeframes.ts';
 
 export interface Calendar {
@@ -79,17 +81,19 @@ function inferWeek(time: Float64Array, days: readonly number[], timeframe: Store
   return { tradesAllDay: true, basis: 'assumed' };
 }
 
-/** Why a market was closed during a gap; holidays are not known. */
-type Closure = 'weekend' | 'night';
+/** Why a market was closed during a gap; holidays are known by a calendar only. */
+type Closure = 'holiday' | 'weekend' | 'night';
 
 /**
- * Says which gaps of these bars are expected, by the same evidence: those around a weekday on which the market closes,
- * and those of its nights.
+ * Says which gaps of these bars are expected, by the calendar of the exchange, else by the same evidence: those around
+ * a weekday on which the market closes, and those of its nights.
  */
 export function closuresOf(
   time: Float64Array,
   timeframe: StoredTimeframe,
+  exchange?: ExchangeCalendar,
 ): (gap: { readonly from: number; readonly to: number }) => Closure | null {
+  if (exchange !== undefined) return (gap) => closureWithin(gap, TIMEFRAME_MS[timeframe] >= DAY_MS, exchange);
   const days = tradedDays(time);
   const { traded, skipped } = countWeekdays(days);
   const closesEveryNight =

@@ -1,6 +1,7 @@
 // Instruments: the metadata of a symbol, from stated fields, from the bars, and from defaults.
 import { z } from 'zod';
 import type { Instrument } from '../engine/bars/bars.ts';
+import { EXCHANGES, findExchange } from '../engine/bars/exchangeCalendar.ts';
 import { periodsPerYear } from '../engine/bars/periodsPerYear.ts';
 import type { Calendar } from './calendar.ts';
 import { refuse } from './import/importError.ts';
@@ -15,6 +16,14 @@ export const InstrumentFields = z.strictObject({
   tradesAllDay: z.boolean().optional(),
   /** The same as `tradesAllDay`, as results state it. */
   periodsPerYear: z.literal([252, 365]).optional(),
+  /** The exchange whose trading days and hours it has, by its MIC; null: those that the bars show. */
+  calendar: z
+    .string()
+    .refine((name) => findExchange(name) !== undefined, {
+      error: () => `Use ${EXCHANGES.map(({ name }) => name).join(', ')}, or null for the days that the bars show.`,
+    })
+    .nullable()
+    .optional(),
 });
 export type InstrumentFields = z.infer<typeof InstrumentFields>;
 
@@ -52,6 +61,7 @@ export function makeInstrument(symbol: string, given: InstrumentFields = {}, cal
     ...(basis && { calendarBasis: basis }),
     ...(isOther && { periodsPerYear: counted }),
     synthetic: symbol.startsWith(SYNTHETIC_PREFIX),
+    ...(given.calendar != null && { calendar: findExchange(given.calendar)!.name }),
   };
 }
 
@@ -64,7 +74,7 @@ export function updateInstrument(known: Instrument, given: InstrumentFields, cal
   const { symbol, base, quote, tickSize, qtyStep, minNotional, tradesAllDay } = known;
   // Old snapshots do not record the basis: true was the default, and false was always stated.
   const calendarBasis = known.calendarBasis ?? (tradesAllDay ? 'assumed' : 'given');
-  const kept = { base, quote, tickSize, qtyStep, minNotional };
+  const kept = { base, quote, tickSize, qtyStep, minNotional, calendar: known.calendar };
   const keptCalendar = calendarBasis === 'given' && statedCalendar(given) === null ? { tradesAllDay } : {};
   // A short file must not undo what a longer one showed.
   const isShown = calendar.basis !== 'assumed' || calendar.daysPerYear !== undefined;
@@ -91,9 +101,10 @@ function statedCalendar({ tradesAllDay, periodsPerYear: periods }: InstrumentFie
 
 /**
  * Reads the JSON of `--instrument`.
+ * @param calendar that of `--calendar`, where `none` stands for the days that the bars show
  * @throws MarketDataError INSTRUMENT_INVALID
  */
-export function parseInstrumentFields(text: string): InstrumentFields {
+export function parseInstrumentFields(text: string, calendar?: string): InstrumentFields {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -103,7 +114,7 @@ export function parseInstrumentFields(text: string): InstrumentFields {
       `The instrument is not valid JSON: ${(error as Error).message}. Write it like {"qtyStep": 1}.`,
     );
   }
-  const parsed = InstrumentFields.safeParse(value);
+  const parsed = InstrumentFields.safeParse(calendar === undefined ? value : withCalendar(value, calendar));
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues
     .map((issue) => `${issue.path.join('.') || 'instrument'}: ${issue.message}`)
@@ -114,6 +125,9 @@ export function parseInstrumentFields(text: string): InstrumentFields {
       `${Object.keys(InstrumentFields.shape).join(', ')}.`,
   );
 }
+
+const withCalendar = (value: unknown, calendar: string): unknown =>
+  typeof value === 'object' ? { ...value, calendar: calendar === 'none' ? null : calendar } : value;
 
 /** @throws MarketDataError SYMBOL_INVALID */
 export function checkSymbol(symbol: string): void {

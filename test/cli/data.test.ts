@@ -92,6 +92,27 @@ describe('candlepool data', () => {
     });
   });
 
+  it('stores the calendar of an exchange, lists it, and marks its holidays', async () => {
+    const days = ['2024-03-27', '2024-03-28', '2024-04-01', '2024-04-03'];
+    const path = await file('CAL.csv', [HEADER, ...days.map((day) => `${day}T00:00Z,1,2,1,2,5,1`)]);
+    const answer = await json('import', path, '--symbol', 'CAL', '--timeframe', '1d', '--calendar', 'XNAS');
+    expect(answer.instrument).toMatchObject({ calendar: 'XNYS' });
+    expect(answer.notes).toEqual([
+      'Trading days and hours of XNYS: New York Stock Exchange, and Nasdaq.',
+      '1 trading day of XNYS without bars: 2024-04-02.',
+    ]);
+    const { stdout: listed } = await data('list');
+    expect(listed.split('\n').find((row) => row.startsWith('CAL\t'))).toContain('\tXNYS\t');
+    const { stdout } = await data('gaps', '--symbol', 'CAL', '--timeframe', '1d');
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      '2024-03-29T00:00Z\t2024-04-01T00:00Z\t3\tholiday',
+      '2024-04-02T00:00Z\t2024-04-03T00:00Z\t1',
+    ]);
+    const refused = await data('import', path, '--symbol', 'CAL', '--replace', '--calendar', 'NYSE');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('calendar: Use XNYS') });
+    expect((await data('remove', '--symbol', 'CAL', '--timeframe', '1d')).code).toBe(0);
+  });
+
   it('keeps what an earlier import stated about the instrument, unless told otherwise', async () => {
     const path = await file('XAUUSD.csv', [HEADER, ...BARS.slice(0, 2)]);
     const answer = await json('import', path, '--replace', '--instrument', '{"minNotional":5}');

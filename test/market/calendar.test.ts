@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
 import { periodsPerYear } from '../../src/engine/bars/periodsPerYear.ts';
-import { inferCalendar } from '../../src/market/calendar.ts';
-import { makeInstrument, updateInstrument } from '../../src/market/instrument.ts';
+import { closuresOf, inferCalendar } from '../../src/market/calendar.ts';
+import { findExchange } from '../../src/engine/bars/exchangeCalendar.ts';
+import { makeInstrument, parseInstrumentFields, updateInstrument } from '../../src/market/instrument.ts';
 import { openShippedData, SHIPPED_FOLDER } from '../../src/market/shipped.ts';
 import { readBarsFile } from '../../src/market/import/barsFile.ts';
 import { join } from 'node:path';
@@ -178,5 +179,34 @@ describe('a calendar that an instrument states', () => {
     expect(
       updateInstrument({ ...old, tradesAllDay: false }, {}, { tradesAllDay: true, basis: 'traded_every_day' }),
     ).toMatchObject({ tradesAllDay: false });
+  });
+});
+
+describe('the calendar of an exchange', () => {
+  const bars = { tradesAllDay: false, basis: 'closed_days' } as const;
+
+  it('is stored by its code, holds for later imports, and is removed by null', () => {
+    const stored = makeInstrument('AAPL', { calendar: 'XNAS' }, bars);
+    expect(stored).toMatchObject({ calendar: 'XNYS', tradesAllDay: false, calendarBasis: 'closed_days' });
+    expect(updateInstrument(stored, {}, bars)).toEqual(stored);
+    expect(updateInstrument(stored, { calendar: 'XLON' }, bars).calendar).toBe('XLON');
+    expect(updateInstrument(stored, { calendar: null }, bars)).toEqual(makeInstrument('AAPL', {}, bars));
+  });
+
+  it('is a member of --instrument and an option of its own', () => {
+    expect(parseInstrumentFields('{"calendar": "XETR"}')).toEqual({ calendar: 'XETR' });
+    expect(parseInstrumentFields('{"qtyStep": 1}', 'XETR')).toEqual({ qtyStep: 1, calendar: 'XETR' });
+    expect(parseInstrumentFields('{}', 'none')).toEqual({ calendar: null });
+    const refusal = /calendar: Use XNYS, XCME, .*or null for the days/;
+    expect(() => parseInstrumentFields('{"calendar": "NYSE"}')).toThrow(refusal);
+    expect(() => parseInstrumentFields('{}', 'NYSE')).toThrow(refusal);
+  });
+
+  it('tells holidays from gaps', () => {
+    const days = ['2024-03-27', '2024-03-28', '2024-04-01', '2024-04-03'].map((day) => Date.parse(day));
+    const closure = closuresOf(Float64Array.from(days), '1d', findExchange('XNYS'));
+    const day = (text: string): number => Date.parse(text);
+    expect(closure({ from: day('2024-03-29'), to: day('2024-04-01') })).toBe('holiday');
+    expect(closure({ from: day('2024-04-02'), to: day('2024-04-03') })).toBeNull();
   });
 });

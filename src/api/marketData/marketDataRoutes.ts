@@ -24,6 +24,10 @@ const Series = z
     gaps: z.int().meta({ description: 'Places where bars are absent.' }),
     owner: z.enum(OWNERS).meta({ description: 'The workspace, which alone reads the series, or shared by all.' }),
     synthetic: z.boolean().meta({ description: 'Made by a generator, not traded anywhere.' }),
+    calendar: z
+      .string()
+      .optional()
+      .meta({ description: 'The exchange whose trading days and hours it has; absent: those that the bars show.' }),
     description: z.string().optional().meta({ description: 'What it is; only of the synthetic universe.' }),
   })
   .meta({ id: 'Series' });
@@ -64,6 +68,7 @@ function listRoute(app: App, { catalogs }: Services): void {
         .map((series) => ({
           ...series,
           owner: ownerOf(series.symbol),
+          calendar: series.instrument.calendar,
           description: describeUniverseEntry(series) ?? undefined,
         }))
         .filter((series) => query.owner === undefined || series.owner === query.owner);

@@ -128,7 +128,7 @@ export function parseSnapshotAbout(metadata: ReadonlyMap<string, string>): Snaps
 /** Members in a fixed order: the text is part of what is hashed. */
 function describe({ symbol, timeframe, instrument }: SnapshotAbout): string {
   const { base, quote, tickSize, qtyStep, minNotional, tradesAllDay, synthetic, calendarBasis } = instrument;
-  const { periodsPerYear } = instrument;
+  const { periodsPerYear, calendar } = instrument;
   return JSON.stringify({
     symbol,
     timeframe,
@@ -143,6 +143,7 @@ function describe({ symbol, timeframe, instrument }: SnapshotAbout): string {
       synthetic,
       calendarBasis,
       periodsPerYear,
+      calendar,
     },
   });
 }

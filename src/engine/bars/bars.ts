@@ -98,6 +98,8 @@ export interface Instrument {
   /** Absent in snapshots that were written before it existed. */
   readonly calendarBasis?: CalendarBasis;
   readonly synthetic: boolean;
+  /** The exchange whose trading days and hours it has, such as XNYS; absent: those that the bars show. */
+  readonly calendar?: string;
 }
 
 /** Everything one run may read: the base bars, finer ones for drilling, and other instruments and timeframes. */

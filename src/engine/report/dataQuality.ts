@@ -1,5 +1,7 @@
 // Data quality: what a reader should know about the bars behind a result.
-import type { Bars } from '../bars/bars.ts';
+import type { Bars, Instrument } from '../bars/bars.ts';
+import { compareRange } from '../bars/exchangeDays.ts';
+import { exchangeOf } from '../bars/runCalendar.ts';
 import { contradictionsOf } from '../bars/contradictions.ts';
 import { countBits } from '../kernels/bits.ts';
 import { flawSearch, type Flaws } from '../bars/flaws.ts';
@@ -12,6 +14,8 @@ export interface DataQuality {
   /** The longest gap, in bars of the timeframe. */
   readonly longestGapBars: number;
   readonly zeroVolumeBars: number;
+  /** Trading days of its exchange without a bar; absent where the instrument has no calendar. */
+  readonly missingTradingDays?: number;
   /** Bars with open = high = low = close. */
   readonly flatBars: number;
   /** Prices that the bars around them contradict: bad ticks, unadjusted splits, flash crashes. */
@@ -38,8 +42,17 @@ export const MAX_OUTLIERS = 20;
 /** The last block of each range, keyed by its flaws: runs over the same range share these. */
 const kept = new WeakMap<Flaws, { readonly fine: Bars | null; readonly block: DataQuality }>();
 
-/** The quality of the bars of rows [start, end). @param fine the bars to drill into; null: none */
-export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: number): DataQuality {
+/**
+ * The quality of the bars of rows [start, end).
+ * @param fine the bars to drill into; null: none
+ */
+export function dataQuality(
+  bars: Bars,
+  fine: Bars | null,
+  start: number,
+  end: number,
+  instrument: Pick<Instrument, 'calendar'> = {},
+): DataQuality {
   const flaws = flawSearch(bars, start, end).flaws();
   const known = kept.get(flaws);
   if (known?.fine === fine) return known.block;
@@ -49,6 +62,7 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
     bars: end - start,
     gaps,
     longestGapBars,
+    ...missingDays(bars, start, end, instrument),
     zeroVolumeBars,
     flatBars,
     outlierCount: outliers.length,
@@ -61,4 +75,14 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
   };
   kept.set(flaws, { fine, block });
   return block;
+}
+
+function missingDays(
+  bars: Bars,
+  start: number,
+  end: number,
+  instrument: Pick<Instrument, 'calendar'>,
+): { readonly missingTradingDays?: number } {
+  const exchange = exchangeOf(instrument);
+  return exchange === undefined ? {} : { missingTradingDays: compareRange(bars, start, end, exchange).missing.length };
 }

@@ -69,7 +69,7 @@ export const circumstancesOf = (report: ReportInput, totalFees: number, exits: E
   ambiguity: ambiguityBlock(report, exits.byMethod),
   dataQuality:
     report.portfolio === undefined
-      ? dataQuality(report.input.bars, report.input.fine, report.firstRow, report.endRow)
+      ? dataQuality(report.input.bars, report.input.fine, report.firstRow, report.endRow, report.input.instrument)
       : summedDataQuality(report.portfolio),
   evaluationWindow: evaluationWindow(report),
 });

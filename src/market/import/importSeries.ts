@@ -2,8 +2,10 @@
 import { CONTRADICTION_ADVICE, describeContradictions } from '../../engine/bars/contradictionCause.ts';
 import { contradictionsOf, type Contradictions } from '../../engine/bars/contradictions.ts';
 import { coversBars } from '../../engine/bars/coverage.ts';
+import type { Bars, Instrument } from '../../engine/bars/bars.ts';
+import { compareDays } from '../../engine/bars/exchangeDays.ts';
+import { exchangeOf } from '../../engine/bars/runCalendar.ts';
 import { divides, isFiner } from '../../engine/bars/timeframes.ts';
-import type { Bars } from '../../engine/bars/bars.ts';
 import { openSnapshot } from '../../engine/bars/arrow.ts';
 import { refuseExisting } from '../catalog.ts';
 import type { CatalogEntry, StoredCatalog } from '../catalog.ts';
@@ -47,7 +49,11 @@ export async function importSeries(
     : makeInstrument(symbol, given, calendar);
   const entry = await catalog.add(symbol, stored, instrument, existing);
   const others = entries.filter((other) => other !== existing);
-  const notes = [...stored.report.notes, ...(await neighborNotes(catalog, entry, others))];
+  const notes = [
+    ...stored.report.notes,
+    ...calendarNotes(stored, instrument),
+    ...(await neighborNotes(catalog, entry, others)),
+  ];
   return { entry, report: { ...stored.report, notes } };
 }
 
@@ -65,6 +71,29 @@ async function appended(catalog: SeriesStore, existing: CatalogEntry, bars: Bars
   };
   return { ...bars, columns: merged.columns, report };
 }
+
+/** What the calendar of the exchange and the days of the bars do not agree on. */
+function calendarNotes({ columns, report }: BarsTable, instrument: Instrument): string[] {
+  const exchange = exchangeOf(instrument);
+  if (exchange === undefined) return [];
+  const { missing, closed } = compareDays({ time: columns.time, timeframe: report.timeframe }, exchange);
+  const notes = [`Trading days and hours of ${exchange.name}: ${exchange.title}.`];
+  if (missing.length > 0)
+    notes.push(`${counted(missing.length, 'trading day')} of ${exchange.name} without bars: ${firstDays(missing)}.`);
+  if (closed.length > 0)
+    notes.push(
+      `${counted(closed.length, 'day')} with bars on which ${exchange.name} was closed: ${firstDays(closed)}.`,
+    );
+  return notes;
+}
+
+/** The first of many days. */
+const SHOWN_DAYS = 5;
+const firstDays = (days: readonly number[]): string =>
+  days
+    .slice(0, SHOWN_DAYS)
+    .map((day) => new Date(day).toISOString().slice(0, 10))
+    .join(', ') + (days.length > SHOWN_DAYS ? ' …' : '');
 
 /**
  * Says which series of the symbol contradict a coarser one (semantics §3.2) or cover only a part of it

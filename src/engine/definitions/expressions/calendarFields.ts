@@ -1,6 +1,8 @@
 // Calendar fields of `time`: the place of a bar in its session, and of its trading day in the month (semantics §1.15).
 import { DAY_MS, TIMEFRAME_MS } from '../../bars/bars.ts';
+import { countBarsToClose, countExchangeBars, tradingDaysOfBars } from '../../bars/exchangeSessions.ts';
 import { countBarsToSessionEnd, countSessionBars } from '../../bars/inferredSessions.ts';
+import { exchangeOf } from '../../bars/runCalendar.ts';
 import { placeInMonth, tradingDayFrom } from '../../bars/tradingDays.ts';
 import type { CALENDAR_FIELDS } from '../words.ts';
 import { range, type Range } from './intervals.ts';
@@ -18,14 +20,18 @@ export const CALENDAR_FIELD_DEFINITIONS: Readonly<Record<CalendarField, Calendar
   session_bar: {
     range: range(1, 1_440),
     column: ({ times, timeframe, instrument }, out) => {
+      const exchange = exchangeOf(instrument);
       if (isWholeSession(timeframe)) out.fill(1);
+      else if (exchange !== undefined) countExchangeBars(times, TIMEFRAME_MS[timeframe], exchange, out);
       else countSessionBars(times, TIMEFRAME_MS[timeframe], instrument.tradesAllDay, out);
     },
   },
   bars_to_session_end: {
     range: range(0, 1_439),
     column: ({ times, timeframe, instrument }, out) => {
+      const exchange = exchangeOf(instrument);
       if (isWholeSession(timeframe)) out.fill(0);
+      else if (exchange !== undefined) countBarsToClose(times, TIMEFRAME_MS[timeframe], exchange, out);
       else countBarsToSessionEnd(times, TIMEFRAME_MS[timeframe], instrument.tradesAllDay, out);
     },
   },
@@ -40,20 +46,23 @@ export const CALENDAR_FIELD_DEFINITIONS: Readonly<Record<CalendarField, Calendar
 };
 
 /** A bar of a day or more holds whole sessions. */
-const isWholeSession = (timeframe: OperandColumns['timeframe']): boolean => TIMEFRAME_MS[timeframe] >= DAY_MS;
+const isWholeSession = (timeframe: OperandColumns['timeframe']): boolean => !(TIMEFRAME_MS[timeframe] < DAY_MS);
 
-/** The place of each bar's trading day in its month: the UTC day on which it opens, or the next trading day. */
-function countTradingDays(
-  { times, calendar: { isTradingDay } }: OperandColumns,
-  count: 'fromStart' | 'toEnd',
-  out: Float64Array,
-): void {
-  let day = NaN;
-  let value = NaN;
-  for (let row = 0; row < times.length; row++) {
-    const opened = Math.floor(times[row] / DAY_MS);
+/** The place of each bar's trading day in its month; a day without trading counts as the next one with it. */
+function countTradingDays(bars: OperandColumns, count: 'fromStart' | 'toEnd', out: Float64Array): void {
+  const { isTradingDay } = bars.calendar;
+  let [day, value] = [NaN, NaN];
+  for (const [row, opened] of daysOfBars(bars).entries()) {
     if (opened !== day) value = placeInMonth(tradingDayFrom(opened, isTradingDay), isTradingDay)[count];
     day = opened;
     out[row] = value;
   }
+}
+
+/** The UTC day on which each bar opens, or that of its session where the hours of the exchange are known. */
+function daysOfBars({ times, timeframe, instrument }: OperandColumns): Float64Array {
+  const exchange = exchangeOf(instrument);
+  return exchange === undefined || isWholeSession(timeframe)
+    ? times.map((time) => Math.floor(time / DAY_MS))
+    : tradingDaysOfBars(times, TIMEFRAME_MS[timeframe], exchange);
 }

@@ -128,7 +128,7 @@ export interface OperandColumns {
   readonly times: Float64Array;
   readonly timeframe: StoredTimeframe;
   /** The instrument whose sessions the bars have. */
-  readonly instrument: Pick<Instrument, 'tradesAllDay'>;
+  readonly instrument: Pick<Instrument, 'tradesAllDay' | 'calendar'>;
   readonly calendar: RunCalendar;
   readonly rows: number;
 }

@@ -6,7 +6,7 @@ import type { PortfolioRun } from '../reportInput.ts';
 export function summedDataQuality({ instruments, bySymbol, isNamed }: PortfolioRun): DataQuality {
   const blocks = bySymbol.map((index) => {
     const { symbol, input, firstRow, endRow } = instruments[index];
-    return { symbol, block: dataQuality(input.bars, input.fine, firstRow, endRow) };
+    return { symbol, block: dataQuality(input.bars, input.fine, firstRow, endRow, input.instrument) };
   });
   if (!isNamed) return blocks[0].block;
   const sum = (read: (block: DataQuality) => number): number =>
@@ -16,6 +16,9 @@ export function summedDataQuality({ instruments, bySymbol, isNamed }: PortfolioR
     bars: sum(({ bars }) => bars),
     gaps: sum(({ gaps }) => gaps),
     longestGapBars: blocks.reduce((most, { block }) => Math.max(most, block.longestGapBars), 0),
+    ...(blocks.some(({ block }) => block.missingTradingDays !== undefined) && {
+      missingTradingDays: sum(({ missingTradingDays = 0 }) => missingTradingDays),
+    }),
     zeroVolumeBars: sum(({ zeroVolumeBars }) => zeroVolumeBars),
     flatBars: sum(({ flatBars }) => flatBars),
     outlierCount: sum(({ outlierCount }) => outlierCount),
