@@ -23,6 +23,7 @@ import type { ReportInput } from './report/reportInput.ts';
 import { CompletedRun, type FailedRun, type SimulatedRun } from './report/simulatedRun.ts';
 import { summarize } from './report/summary.ts';
 import { tradeTable } from './report/tradeTable.ts';
+import { tradingDayWarnings } from './report/tradingDayWarnings.ts';
 import { configWarnings } from './report/warnings.ts';
 import { simulateBand } from './simulate/band.ts';
 import { isPortfolio, resolveConfig, type ResolvedConfig } from './config.ts';
@@ -254,7 +255,7 @@ function completedRun(task: BacktestTask, market: Market, report: ReportInput, a
   const table = tradeTable(simulation.tradeLog, { time: input.bars.time, firstRow, boundRules });
   const configJson = JSON.stringify(input.config);
   const reproducibility = reproducibilityOf(task, market, report, resultHash(written, table), configJson);
-  const warnings = configWarnings(task.strategyAst, report);
+  const warnings = [...configWarnings(task.strategyAst, report), ...tradingDayWarnings(report)];
   return new CompletedRun({
     report,
     written,

@@ -81,6 +81,8 @@ export const CONFIG_WARNING_CODES = [
   'OPTIMISTIC_FILLS',
   'FINER_BARS_CONTRADICT',
 ] as const;
+/** Warnings about days on which a run has no bars. */
+export const TRADING_DAY_WARNING_CODES = ['HOLIDAYS_UNKNOWN', 'TRADING_DAYS_MISSING'] as const;
 /** Warnings of runs over several instruments, and of strategies that need several. */
 export const PORTFOLIO_WARNING_CODES = [
   'INSTRUMENT_WITHOUT_BARS',
@@ -91,7 +93,12 @@ export const PORTFOLIO_WARNING_CODES = [
   'SESSIONS_DIFFER',
   'PLACES_WITHOUT_INSTRUMENTS',
 ] as const;
-const WARNING_CODES = [...STRATEGY_WARNING_CODES, ...CONFIG_WARNING_CODES, ...PORTFOLIO_WARNING_CODES] as const;
+const WARNING_CODES = [
+  ...STRATEGY_WARNING_CODES,
+  ...CONFIG_WARNING_CODES,
+  ...PORTFOLIO_WARNING_CODES,
+  ...TRADING_DAY_WARNING_CODES,
+] as const;
 
 /** Every code, in the order of docs and capabilities: errors first. */
 export const ISSUE_CODES = [...ERROR_CODES, ...CONFIG_ERROR_CODES, ...WARNING_CODES] as const;

@@ -3,7 +3,11 @@ import { CONTRADICTION_ADVICE, describeContradictions } from '../bars/contradict
 import { contradictionsIn } from '../bars/contradictions.ts';
 import type { RunnableExpression, RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
 import type { ValidationIssue } from '../language/issues/issues.ts';
-import type { CONFIG_WARNING_CODES, PORTFOLIO_WARNING_CODES } from '../definitions/issueCodes.ts';
+import type {
+  CONFIG_WARNING_CODES,
+  PORTFOLIO_WARNING_CODES,
+  TRADING_DAY_WARNING_CODES,
+} from '../definitions/issueCodes.ts';
 import { runnableKind } from '../definitions/expressions/expressionRegistry.ts';
 import { HOURS_OF_DAILY_BARS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
@@ -11,7 +15,11 @@ import { isFreeOfFees, isFreeSlippage, isPortfolio, policyInForce, symbolsOf, ty
 import { rejectionAdvice } from './conditionAdvice.ts';
 import type { ReportInput } from './reportInput.ts';
 
-type Code = (typeof CONFIG_WARNING_CODES)[number] | (typeof PORTFOLIO_WARNING_CODES)[number] | 'INTRADAY_WINDOW';
+type Code =
+  | (typeof CONFIG_WARNING_CODES)[number]
+  | (typeof PORTFOLIO_WARNING_CODES)[number]
+  | (typeof TRADING_DAY_WARNING_CODES)[number]
+  | 'INTRADAY_WINDOW';
 
 /** A warning about a config. */
 export const configWarning = (code: Code, path: string, message: string, suggestion: string): ValidationIssue => ({

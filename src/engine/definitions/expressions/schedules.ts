@@ -92,18 +92,42 @@ function marked(places: readonly number[], times: Float64Array): Uint32Array {
 }
 
 /** The open times of the bars on which a schedule takes place. */
-function findPlaces({ every, on, at }: DaySchedule, followed: Float64Array, isTradingDay: IsTradingDay): number[] {
-  const places: number[] = [];
-  if (followed.length === 0) return places;
+const findPlaces = (schedule: DaySchedule, followed: Float64Array, isTradingDay: IsTradingDay): number[] =>
+  Array.from(occurrencesOf(schedule, followed, isTradingDay), ({ time }) => time);
+
+/** Each day that takes place, and the open time of the bar on which it does. */
+function* occurrencesOf(
+  { every, on, at }: DaySchedule,
+  followed: Float64Array,
+  isTradingDay: IsTradingDay,
+): Generator<{ readonly day: number; readonly time: number }> {
+  if (followed.length === 0) return;
   const firstDay = Math.floor(followed[0] / DAY_MS);
   const clock = at === undefined ? 0 : timeOfDay(at);
   for (let from = firstDayOf(every, firstDay), to; ; from = to) {
     to = nextPeriod(every, from);
     const day = dayIn(from, to, on, isTradingDay);
     const bar = lowerBound(followed, (day ?? from) * DAY_MS + (day === undefined ? 0 : clock));
-    if (bar === followed.length) return places;
-    if (day !== undefined && day >= firstDay) places.push(followed[bar]);
+    if (bar === followed.length) return;
+    if (day !== undefined && day >= firstDay) yield { day, time: followed[bar] };
   }
+}
+
+/** The days, as midnights UTC, that took place late, on a bar between two instants, and how many did at all. */
+export function lateDaysOf(
+  schedule: DaySchedule,
+  times: Float64Array,
+  { followed, isTradingDay }: Pick<RunCalendar, 'followed' | 'isTradingDay'>,
+  { from, to }: { readonly from: number; readonly to: number },
+): { readonly late: readonly number[]; readonly count: number } {
+  const late: number[] = [];
+  let count = 0;
+  for (const { day, time } of occurrencesOf(schedule, followed ?? times, isTradingDay)) {
+    if (time < from || time > to) continue;
+    count++;
+    if (time >= (day + 1) * DAY_MS) late.push(day * DAY_MS);
+  }
+  return { late, count };
 }
 
 /** Marks every n-th bar of the axis, from the first on. */

@@ -6,6 +6,7 @@ import type { ValidationIssue } from '../../language/issues/issues.ts';
 import type { BacktestTask } from '../../task.ts';
 import type { InstrumentRun, PortfolioRun, ReportInput } from '../reportInput.ts';
 import { percent } from '../diagnosisFindings.ts';
+import { tradingDayWarnings } from '../tradingDayWarnings.ts';
 import { configWarning, configWarnings, contradictionText } from '../warnings.ts';
 import { disagreements } from './disagreements.ts';
 import { splitsWhileHeld } from './splitsWhileHeld.ts';
@@ -22,7 +23,7 @@ export function portfolioWarnings(task: BacktestTask, report: ReportInput, portf
   const common = configWarnings(task.strategyAst, report);
   const instruments = portfolio.bySymbol.map((index) => portfolio.instruments[index]);
   const contradicted = contradictions(instruments, portfolio.isNamed);
-  return [...common, ...contradicted, ...universeWarnings(task, report, portfolio)];
+  return [...common, ...tradingDayWarnings(report), ...contradicted, ...universeWarnings(task, report, portfolio)];
 }
 
 /** The warnings about several instruments in one account. */
