@@ -1,7 +1,8 @@
 // Column names: what the columns of bars are called in the files of vendors, libraries and countries.
 
 export const NAMES = {
-  // An open time is preferred to all other columns, and one in UTC to one that does not say its zone; the empty name is the unnamed index of pandas.
+  // An open time is preferred to all other columns, and one in UTC to one that does not say its zone; the empty name
+  // is the unnamed index of pandas.
   time: [
     'opentime', 'timeopen', 'candledatetimeutc', 'gmttime', 'utctime', 'timeutc', 'datetimeutc', 'dateutc',
     'snapshottimeutc', 'windowstart', 'tsevent', 'timestamp', 'datetime', 'timeperiodstart', 'periodstart', 'barstart',
