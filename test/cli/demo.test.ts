@@ -17,7 +17,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const MAIN = join(ROOT, 'src', 'main.ts');
-const startDemo = (): TerminalRun => startOnTerminal([process.execPath, MAIN, 'demo'], { TMPDIR: folder });
+/** With one thread of its worker: loading each takes half a second, and what is tested does not need them. */
+const startDemo = (): TerminalRun =>
+  startOnTerminal([process.execPath, MAIN, 'demo'], { TMPDIR: folder, WORKER_THREADS: '1' });
 
 function expectNothingLeft(): void {
   expect(readdirSync(folder)).toEqual([]);

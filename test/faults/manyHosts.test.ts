@@ -38,7 +38,7 @@ function start(host: string, ...args: string[]): ChildProcessWithoutNullStreams 
   return child;
 }
 async function startWorker(host: string): Promise<ChildProcessWithoutNullStreams> {
-  const worker = start(host, 'worker', '--threads', '2');
+  const worker = start(host, 'worker', '--threads', isLong ? '2' : '1');
   await once(createInterface(worker.stdout), 'line');
   return worker;
 }

@@ -56,7 +56,7 @@ beforeAll(async () => {
 
 describe('the pool', () => {
   it.each([1, 2, 4])('gives the same bytes on %i threads as a run in this thread', async (threads) => {
-    await using pool = createPool({ threads });
+    await using pool = createPool({ threads, hasOneOwner: true });
     const indexes = snapshots.map((_, index) => index);
     const batch = { snapshots, runs: [task, task].map((each) => ({ task: each, snapshots: indexes })) };
     const batches = await Promise.all(Array.from({ length: threads * 2 }, () => pool.run(batch).outcomes));

@@ -7,7 +7,7 @@ import { createPool } from '../../src/engine/pool/pool.ts';
 
 const BATCH_RUNS = 50;
 const [kind, runs, batches, collect] = process.argv.slice(2);
-await using pool = createPool({ threads: 1 });
+await using pool = createPool({ threads: 1, hasOneOwner: true });
 const small = await SMALL_RUNS[kind]();
 
 await warmUp(pool, Number(batches));

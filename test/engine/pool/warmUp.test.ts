@@ -12,7 +12,7 @@ import { dailySnapshot, poolRun, STAND_IN_RUNNER } from '../../support/runs.ts';
 const batches = Array.from({ length: WARM_UP_BATCHES }, (_, batch) => warmUpBatch(batch));
 
 it('runs every synthetic backtest to its stored form', async () => {
-  await using pool = createPool({ threads: 2 });
+  await using pool = createPool({ threads: 2, hasOneOwner: true });
   const outcomes = await Promise.all(batches.map((batch) => pool.run(batch).outcomes));
   expect(new Set(outcomes.flat().map(({ kind }) => kind))).toEqual(new Set(['completed']));
 });
@@ -92,7 +92,7 @@ it('gives the results that a pool without it gives', async () => {
   const batch = { snapshots: [dailySnapshot(300)], runs: [poolRun(), poolRun()] };
   const results: unknown[] = [];
   for (const isWarming of [true, false]) {
-    await using pool = createPool({ threads: 1, warmUp: isWarming });
+    await using pool = createPool({ threads: 1, warmUp: isWarming, hasOneOwner: true });
     results.push(await pool.run(batch).outcomes);
   }
   expect(results[0]).toEqual(results[1]);
