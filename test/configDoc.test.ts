@@ -33,8 +33,11 @@ it('names every member and every word of a config', () => {
   expect([...words].filter((word) => !page.includes(`\`${word}\``) && !page.includes(`"${word}"`))).toEqual([]);
 });
 
-/** What only a portfolio has, and a benchmark: a single run resolves to a config without them. */
-const WITHOUT_DEFAULT = ['instruments', 'portfolio', 'benchmark'];
+/** What a plain single run resolves to a config without. */
+const WITHOUT_DEFAULT = [
+  'instruments', 'portfolio', 'benchmark', 'borrowRatePerYear', 'dividends', 'dividendColumn',
+  'riskFreeRatePerYear',
+]; // prettier-ignore
 
 it('states the default of every member', () => {
   const [least, written] = examples;
@@ -46,7 +49,7 @@ it('states the default of every member', () => {
 it('has examples that run', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'candlepool-config-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  expect(examples).toHaveLength(5);
+  expect(examples).toHaveLength(6);
   for (const example of examples) {
     writeFileSync(join(folder, 'config.json'), JSON.stringify(example));
     const { code, stderr } = await callCommand([

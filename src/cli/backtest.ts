@@ -102,6 +102,15 @@ function rebalanceRow({ strategyTrace }: Summary): (readonly [string, string])[]
   ];
 }
 
+/** What holding cost and earned, where the config has a borrow rate or dividends. */
+function carryRows({ carry }: Summary): (readonly [string, string])[] {
+  if (carry === undefined) return [];
+  return [
+    ['borrowing', number(carry.borrowPaid)],
+    ['dividends', number(carry.dividendsReceived)],
+  ];
+}
+
 /** Lines of a portfolio that say where its bars come from. */
 const MAX_SOURCES = 20;
 
@@ -134,6 +143,7 @@ function print(
     ['win rate', percent(summary.winRate)],
     ['profit factor', number(summary.profitFactor)],
     ['fees', number(summary.totalFees)],
+    ...carryRows(summary),
     ['final equity', number(summary.finalEquity)],
   ];
   printTable(

@@ -11,7 +11,7 @@ import { boundInput } from './boundInput.ts';
 import { emptyRange, evaluationRows, warmupOf } from './boundInput.ts';
 import { benchmarkBars, failure, invalidStrategy, missingBars, severalInstruments, stopped } from './failedRun.ts';
 import { preparePortfolio, simulatePrepared, type KeptRecords } from './portfolioBacktest.ts';
-import { alignedBenchmark } from './report/portfolio/benchmark.ts';
+import { alignedBenchmark, withDividends } from './report/portfolio/benchmark.ts';
 import { completedPortfolio } from './report/portfolio/completedPortfolio.ts';
 import { planTask } from './plan/planTask.ts';
 import { bindRules } from './evaluate/bindRules.ts';
@@ -26,7 +26,7 @@ import { tradeTable } from './report/tradeTable.ts';
 import { tradingDayWarnings } from './report/tradingDayWarnings.ts';
 import { configWarnings } from './report/warnings.ts';
 import { simulateBand } from './simulate/band.ts';
-import { isPortfolio, resolveConfig, type ResolvedConfig } from './config.ts';
+import { hasDividends, isPortfolio, resolveConfig, type ResolvedConfig } from './config.ts';
 import type { Scratch, SimulationInput } from './simulate/simulation.ts';
 import type { RunControl } from './task.ts';
 import { LentMemory } from './simulate/lentMemory.ts';
@@ -209,16 +209,20 @@ export function prepareRun(
   if (firstRow === endRow) return failure('RANGE_NO_DATA', '/config/range', emptyRange(market.base));
   const input = boundInput({ market, rows, config, strategy, boundRules, control: null, keepOrders: false });
   const prepared: PreparedRun = { ok: true, strategy, evaluated, boundRules, input, firstRow, endRow, warmup };
-  if (config.benchmark === undefined) return prepared;
+  if (config.benchmark === undefined) return hasDividends(config) ? comparedWith(input.bars, prepared) : prepared;
   const benchmark = benchmarkBars(config.benchmark, market);
   return 'ok' in benchmark ? benchmark : comparedWith(benchmark, prepared);
 }
 
 /** The prepared run with a benchmark of its own. */
-const comparedWith = (source: Bars, run: PreparedRun): PreparedRun => ({
-  ...run,
-  benchmark: { source, ...alignedBenchmark(source, run.input.bars.time, run.input.start) },
-});
+function comparedWith(source: Bars, run: PreparedRun): PreparedRun {
+  const { bars, start, config } = run.input;
+  const prices = alignedBenchmark(source, bars.time, start);
+  return {
+    ...run,
+    benchmark: { source, ...withDividends(prices, config, source, bars.time, start) },
+  };
+}
 
 /** The prepared run over the range that `task.config` names. Its columns do not depend on the range and are reused. */
 export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {

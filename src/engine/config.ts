@@ -86,6 +86,14 @@ const InstrumentName = z.strictObject({ symbol: z.string().min(1).max(100) });
 /** The most instruments that any run may have; tiers allow fewer. */
 export const MAX_INSTRUMENTS = 1000;
 export const MAX_SLOTS = 100_000;
+/** As many as a thousand instruments pay in five years. */
+const MAX_DIVIDENDS = 20_000;
+const Dividend = z.strictObject({
+  symbol: z.string().min(1).max(100).optional().meta({ description: 'Required in a portfolio.' }),
+  /** The ex-date. */
+  time: ConfigTime,
+  amount: z.number().positive().max(1e9).meta({ description: 'Quote currency per unit.' }),
+});
 const Portfolio = z.strictObject({
   slots: z
     .int()
@@ -143,6 +151,24 @@ const ConfigMembers = z.strictObject({
   maintenanceMarginRate: z.number().min(0).max(0.5).optional(),
   /** Fraction of notional each 8 hours; a long pays a positive rate. */
   fundingRate: z.number().min(-0.1).max(0.1).optional(),
+  borrowRatePerYear: z.number().min(0).max(10).optional().meta({
+    description:
+      'Fraction of its value that a short pays per year, for each midnight UTC that it is held: 0.03 is 3 %.',
+  }),
+  dividends: z
+    .array(Dividend)
+    .max(MAX_DIVIDENDS)
+    .optional()
+    .meta({ description: 'Cash per unit that longs receive and shorts pay, for prices that are not adjusted for it.' }),
+  dividendColumn: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'The imported column of an instrument that has the same amounts, 0 where there is none.' }),
+  riskFreeRatePerYear: z.number().min(-0.5).max(1).optional().meta({
+    description: 'Fraction per year that Sharpe, Sortino and alpha measure against: 0.02 is 2 %. Default 0.',
+  }),
   params: z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).optional(),
   overrides: z
     .record(z.string(), z.number())
@@ -192,6 +218,11 @@ export interface ResolvedConfig {
   readonly leverage: number;
   readonly maintenanceMarginRate: number;
   readonly fundingRate: number;
+  /** The next four are absent where they are 0 or empty. */
+  readonly borrowRatePerYear?: number;
+  readonly dividends?: readonly { readonly symbol: string; readonly time: number; readonly amount: number }[];
+  readonly dividendColumn?: string;
+  readonly riskFreeRatePerYear?: number;
   readonly params: Readonly<Record<string, number | boolean | string>>;
   readonly overrides: Readonly<Record<string, number>>;
 }
@@ -206,6 +237,11 @@ export const NO_SLIPPAGE: Slippage = { kind: noSlippage.kind };
 type NamedInstruments = Pick<BacktestConfig, 'signalInstrument'> & {
   readonly instruments?: ResolvedConfig['instruments'] | undefined;
 };
+
+/** Whether a run may have dividends. */
+export const hasDividends = ({ dividends, dividendColumn }: Dividends): boolean =>
+  dividends !== undefined || dividendColumn !== undefined;
+export type Dividends = Pick<ResolvedConfig, 'dividends' | 'dividendColumn'>;
 
 /** The symbols of the run's instruments, in the order of the list. */
 export const symbolsOf = ({ signalInstrument, instruments }: NamedInstruments): readonly string[] =>
@@ -239,6 +275,7 @@ export function resolveConfig(config: BacktestConfig, hasAllocation = false): Re
     leverage: config.leverage ?? 1,
     maintenanceMarginRate: config.maintenanceMarginRate ?? 0.005,
     fundingRate: config.fundingRate ?? 0,
+    ...carryOf(config),
     params: config.params ?? {},
     overrides: config.overrides ?? {},
   };
@@ -246,6 +283,22 @@ export function resolveConfig(config: BacktestConfig, hasAllocation = false): Re
   if (isSingle) return benchmark === undefined ? resolved : { ...resolved, benchmark };
   const { signalInstrument: _first, ...common } = resolved;
   return { ...common, instruments, ...(portfolio && { portfolio }), ...(benchmark && { benchmark }) };
+}
+
+/** The members of costs and references that a config mostly leaves out. */
+function carryOf(
+  config: BacktestConfig,
+): Pick<ResolvedConfig, 'borrowRatePerYear' | 'dividends' | 'dividendColumn' | 'riskFreeRatePerYear'> {
+  const { borrowRatePerYear = 0, dividends = [], dividendColumn, riskFreeRatePerYear = 0 } = config;
+  const [first] = symbolsOf(config);
+  return {
+    ...(borrowRatePerYear !== 0 && { borrowRatePerYear }),
+    ...(dividends.length > 0 && {
+      dividends: dividends.map(({ symbol = first, time, amount }) => ({ symbol, time: toMs(time)!, amount })),
+    }),
+    ...(dividendColumn !== undefined && { dividendColumn }),
+    ...(riskFreeRatePerYear !== 0 && { riskFreeRatePerYear }),
+  };
 }
 
 /** What decides an undecided bar: `ambiguityFallback` matters only under `multi_resolution` (semantics §3.2). */

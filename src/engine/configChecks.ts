@@ -17,6 +17,7 @@ export function configIssues(config: BacktestConfig, ...instruments: readonly In
     ...slippageIssues(config, instruments),
     ...rangeIssues(config),
     ...instrumentIssues(config),
+    ...dividendIssues(config),
   ];
 }
 
@@ -143,6 +144,14 @@ function instrumentIssues({ signalInstrument, instruments, portfolio }: Backtest
   });
   // The last first, so that the patches can be applied one after the other.
   return [...found, ...repeated.toReversed(), ...linkedIssues(portfolio?.linked ?? [], symbols)];
+}
+
+/** A dividend of a portfolio says whose it is; more issues than of links say nothing new. */
+function dividendIssues({ instruments, dividends = [] }: BacktestConfig): ValidationIssue[] {
+  if (instruments === undefined || instruments.length === 1) return [];
+  const unnamed = [...dividends.keys()].filter((at) => dividends[at].symbol === undefined).slice(0, MAX_LINKED_ISSUES);
+  const message = 'A dividend of a run of several instruments needs its symbol.';
+  return unnamed.map((at) => issue('INSTRUMENTS_INVALID', `/dividends/${at}/symbol`, message, 'Add "symbol".'));
 }
 
 /** Groups may repeat symbols for as long as a body may be; the first issues are enough to see why. */

@@ -11,6 +11,7 @@ import {
 import type { PortfolioInput } from '../../src/engine/simulate/portfolio/portfolioSimulation.ts';
 import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
 import { barsFrom, configOf, INSTRUMENT } from '../engine/simulate/input.ts';
+import { randomCarry } from '../support/carry.ts';
 import { diceOf, type Dice } from '../support/dice.ts';
 import { randomOrderFees, withOrderFees } from '../support/orderFees.ts';
 import { boundStrategy, randomStrategy } from './portfolioStrategies.ts';
@@ -139,7 +140,8 @@ export function randomPortfolio(seed: number, options: UniverseOptions = {}): Po
   const members = count ?? dice.whole(2, 6);
   const leverage = dice.pick([1, 1, 3, 20, 20]);
   const fees = randomOrderFees(diceOf(seed + 8_000_000));
-  const drawn = withOrderFees(randomConfig(dice, calendar.timeframe, leverage), fees);
+  const carried = randomCarry(diceOf(seed + 8_500_000), SYMBOLS, [first, grid[length - 1]]);
+  const drawn = { ...withOrderFees(randomConfig(dice, calendar.timeframe, leverage), fees), ...carried };
   const slots = isPlain || dice.chance(0.25) ? null : dice.whole(1, 5);
   const config: ResolvedConfig = slots === null ? drawn : { ...drawn, portfolio: { slots } };
   const linked = isPlain || members < 2 || dice.chance(0.6) ? [] : randomGroups(dice, members);

@@ -29,7 +29,7 @@ describe('the books of a portfolio', () => {
     let shared = 0;
     forSeeds(3_000, (seed) => {
       const made = randomPortfolio(seed);
-      const input = { ...made, config: { ...made.config, fundingRate: 0 } };
+      const input = { ...made, config: { ...made.config, fundingRate: 0, borrowRatePerYear: 0, dividends: [] } };
       const { axis, start, end, instruments } = input;
       const result = simulatePortfolio(input);
       const trades = tradesOf(result).map((trade) => ({

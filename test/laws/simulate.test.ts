@@ -47,7 +47,7 @@ describe('accounting', () => {
     let marksWithPosition = 0;
     forSeeds(2_000, (seed) => {
       const made = randomInput(seed);
-      const input = { ...made, config: { ...made.config, fundingRate: 0 } };
+      const input = { ...made, config: { ...made.config, fundingRate: 0, borrowRatePerYear: 0, dividends: [] } };
       const { trades, equity } = simulate(input);
       const { close } = input.bars;
       for (let row = input.start; row < input.end; row++) {
@@ -408,7 +408,11 @@ describe('a simulation', () => {
               ? { ...trailingStop, distance: { ...trailingStop.distance, atr: times(trailingStop.distance.atr) } }
               : trailingStop,
         },
-        config: { ...input.config, initialBalance: input.config.initialBalance * SCALE },
+        config: {
+          ...input.config,
+          initialBalance: input.config.initialBalance * SCALE,
+          dividends: (input.config.dividends ?? []).map((each) => ({ ...each, amount: each.amount * SCALE })),
+        },
       };
       const told = (result: SimulationResult, scale: number) =>
         result.trades.map((trade) => ({

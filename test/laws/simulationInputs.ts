@@ -13,6 +13,7 @@ import type {
   ValueSource,
 } from '../../src/engine/evaluate/tradingRules.ts';
 import { barsFrom, bitsAt, configOf, INSTRUMENT, inputOf } from '../engine/simulate/input.ts';
+import { randomCarry } from '../support/carry.ts';
 import type { Dice } from '../support/dice.ts';
 import { diceOf } from '../support/dice.ts';
 import { randomOrderFees, withOrderFees } from '../support/orderFees.ts';
@@ -241,5 +242,6 @@ export function randomInput(seed: number, rows?: number): SimulationInput {
     }),
     keepOrders: true,
   });
-  return { ...input, config: withOrderFees(input.config, randomOrderFees(dice)) };
+  const carried = randomCarry(dice, [bars.symbol], [bars.time[0], bars.time[bars.length - 1]]);
+  return { ...input, config: { ...withOrderFees(input.config, randomOrderFees(dice)), ...carried } };
 }

@@ -178,6 +178,8 @@ function merged(
       takerFees: total(({ totals }) => totals.takerFees),
       slippageCost: total(({ totals }) => totals.slippageCost),
       fundingPaid: total(({ totals }) => totals.fundingPaid),
+      borrowPaid: total(({ totals }) => totals.borrowPaid),
+      dividendsReceived: total(({ totals }) => totals.dividendsReceived),
       totalNotional: total(({ totals }) => totals.totalNotional),
       tiers: results[0].totals.tiers.map((_, tier) => ({
         notional: total(({ totals }) => totals.tiers[tier].notional),
@@ -222,6 +224,8 @@ function merged(
       takerFees: result.totals.takerFees,
       slippageCost: result.totals.slippageCost,
       fundingPaid: result.totals.fundingPaid,
+      borrowPaid: result.totals.borrowPaid,
+      dividendsReceived: result.totals.dividendsReceived,
       totalNotional: result.totals.totalNotional,
       rankedOut: 0,
       instantsHeld: weightsOf(index).filter((weight) => weight > 0).length,

@@ -98,7 +98,10 @@ export const SummaryJson = z
         }),
       )
       .optional(),
-    fees: Json.optional().meta({ description: 'total, maker, taker, and what each tier charged.' }),
+    fees: Json.optional().meta({
+      description: 'total, maker, taker, what each tier charged, and byKind with fees per order.',
+    }),
+    carry: Json.optional().meta({ description: 'borrowPaid and dividendsReceived, where the config has these.' }),
     instruments: z.array(InstrumentRow).optional().meta({
       description: 'Of a portfolio: at most 100 instruments, the largest contribution first.',
     }),

@@ -240,12 +240,14 @@ function rejectionWarning({ funnel, report }: DiagnosisInput): Diagnosis | undef
 }
 
 /** Whether costs of any kind turned a gain into a loss. */
-function costWarning({ netProfit, costs, turnoverPerYear }: DiagnosisInput): Diagnosis | undefined {
+function costWarning({ report, netProfit, costs, turnoverPerYear }: DiagnosisInput): Diagnosis | undefined {
   const { totalFees, slippageCost, fundingPaid } = costs;
-  const total = totalFees + slippageCost + fundingPaid;
+  const { borrowPaid } = report.simulation.totals;
+  const total = totalFees + slippageCost + fundingPaid + borrowPaid;
   const gross = netProfit + total;
   if (!(gross > 0 && netProfit <= 0)) return undefined;
   const parts = [`fees ${text(totalFees)}`, `slippage ${text(slippageCost)}`, `funding ${text(fundingPaid)}`];
+  if (borrowPaid > 0) parts.push(`borrowing ${text(borrowPaid)}`);
   const message =
     `Before costs the strategy made ${text(gross)}. Costs took ${text(total)} (${parts.join(', ')}), which leaves ` +
     `${text(netProfit)}.`;
@@ -253,7 +255,7 @@ function costWarning({ netProfit, costs, turnoverPerYear }: DiagnosisInput): Dia
     const turned = `${message} The account was turned over ${text(turnoverPerYear)} times a year.`;
     return warning('FEES_EXCEED_EDGE', null, turned, 'Rebalance or trade less often, use a band, or hold longer.');
   }
-  const largest = Math.max(totalFees, slippageCost, fundingPaid);
+  const largest = Math.max(totalFees, slippageCost, fundingPaid, borrowPaid);
   const advice =
     largest === totalFees
       ? 'Trade less often, hold longer, or use maker orders.'

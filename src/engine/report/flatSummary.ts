@@ -78,7 +78,7 @@ export function flatParts(reported: ReportedSimulation, measured: MeasuredRun): 
   return {
     money: moneyKeys(reported),
     drawdown: drawdownKeys(reported, growthOf(reported), drawdown),
-    returns: returnStatistics(measured.daily, periodsOf(reported)),
+    returns: returnStatistics(measured.daily, periodsOf(reported), null, riskFreeOf(reported)),
     use: { exposurePct: exposure(reported), turnover: turnover(reported, drawdown.meanEquity) },
     positions: positionStatistics(measured.positions, reported.simulation.totals.totalNotional),
     costs: costKeys(reported),
@@ -149,7 +149,8 @@ export function chosenSummary(
   return {
     ...moneyKeys(reported),
     ...(drawdown === null ? { cagr: growth } : drawdownKeys(reported, growth, drawdown)),
-    ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(reported), periodsOf(reported), wanted)),
+    ...(wants(RETURN_KEYS) &&
+      returnStatistics(daily ?? dailyOf(reported), periodsOf(reported), wanted, riskFreeOf(reported))),
     ...(wanted.has('exposurePct') && { exposurePct: exposure(reported) }),
     ...(wanted.has('turnover') && { turnover: turnover(reported, drawdown?.meanEquity ?? mean(equity)) }),
     ...(wants(TRADE_KEYS) || (wants(COUNT_KEYS) && !hasRules(reported))
@@ -168,6 +169,8 @@ function countKeys({ simulation, input }: ReportedSimulation) {
   const longPositions = fillsByRule.reduce((sum, fills, rule) => (input.entries[rule].side > 0 ? sum + fills : sum), 0);
   return { totalPositions: entriesFilled, longPositions, shortPositions: entriesFilled - longPositions };
 }
+
+const riskFreeOf = ({ input }: ReportedSimulation): number => input.config.riskFreeRatePerYear ?? 0;
 
 const periodsOf = ({ input }: ReportedSimulation): number => periodsPerYear(input.instrument);
 

@@ -100,11 +100,13 @@ type ReturnStatistics = BlockValues<'returns'>;
 /**
  * @param periods A, the periods per year: 365 or 252.
  * @param wanted the keys to compute, all others may be null; null: every key.
+ * @param riskFreePerYear a fraction, divided evenly among the periods.
  */
 export function returnStatistics(
   daily: DailySeries,
   periods: number,
   wanted: ReadonlySet<string> | null = null,
+  riskFreePerYear = 0,
 ): ReturnStatistics {
   const wants = (...keys: (keyof ReturnStatistics)[]): boolean =>
     wanted === null || keys.some((key) => wanted.has(key));
@@ -120,15 +122,18 @@ export function returnStatistics(
   const deviation =
     powers === null ? standardDeviation(returns, 1, average) : days < 2 ? null : Math.sqrt(powers.second / (days - 1));
   const isDefined = average !== null && deviation !== null && deviation > ROUNDING;
-  const downside = days === 0 ? 0 : Math.sqrt(sums.squaredLosses / days);
+  const riskFree = riskFreePerYear / periods;
+  const excess = average === null ? null : average - riskFree;
+  const squaredLosses = riskFree === 0 ? sums.squaredLosses : squaredShortfalls(returns, riskFree);
+  const downside = days === 0 ? 0 : Math.sqrt(squaredLosses / days);
   const shape = hasShape && powers !== null ? shapeOf(powers, days) : null;
-  const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days } : null;
+  const sample = isDefined && shape !== null ? { ...shape, sharpe: excess! / deviation, days } : null;
   const { tailRatio, var95, cvar95 } = days > 0 && wants('tailRatio', 'var95', 'cvar95') ? tails(returns) : NO_TAILS;
-  const { beta, alpha } = againstBenchmark(benchmark, powers, average, days, periods);
+  const { beta, alpha } = againstBenchmark(benchmark, powers, { average, riskFree, days, periods });
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
-    sharpeRatio: isDefined ? (average / deviation) * Math.sqrt(periods) : null,
-    sortinoRatio: days >= 2 && downside > ROUNDING ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
+    sharpeRatio: isDefined ? (excess! / deviation) * Math.sqrt(periods) : null,
+    sortinoRatio: days >= 2 && downside > ROUNDING ? (excess! * periods) / (downside * Math.sqrt(periods)) : null,
     omegaRatio: sums.losses > ROUNDING * days ? sums.gains / sums.losses : null,
     ulcerIndex: days < 2 ? null : Math.sqrt(sums.squaredFalls / (days - 1)),
     tailRatio,
@@ -141,6 +146,13 @@ export function returnStatistics(
     probabilisticSharpe: sample && probabilisticSharpe(sample, 0),
     minTrackRecordDays: sample && minTrackRecord(sample),
   };
+}
+
+/** Σ min(r − target, 0)². */
+function squaredShortfalls(returns: Float64Array, target: number): number {
+  let sum = 0;
+  for (const value of returns) sum += Math.min(value - target, 0) ** 2;
+  return sum;
 }
 
 type Tails = Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'>;
@@ -177,14 +189,18 @@ function tails(returns: Float64Array): Tails {
 function againstBenchmark(
   benchmark: BenchmarkReturns | null,
   powers: PowerSums | null,
-  average: number | null,
-  days: number,
-  periods: number,
+  of: {
+    readonly average: number | null;
+    readonly riskFree: number;
+    readonly days: number;
+    readonly periods: number;
+  },
 ): Pick<ReturnStatistics, 'beta' | 'alpha'> {
   if (benchmark === null || powers === null || benchmark.variance === null || benchmark.variance <= ROUNDING ** 2)
     return { beta: null, alpha: null };
+  const { average, riskFree, days, periods } = of;
   const beta = powers.product / (days - 1) / benchmark.variance;
-  return { beta, alpha: (average! - beta * benchmark.mean!) * periods };
+  return { beta, alpha: (average! - riskFree - beta * (benchmark.mean! - riskFree)) * periods };
 }
 
 /** Compound growth per calendar year (365.25 days); null if nothing is left or no time has passed. */

@@ -2,7 +2,7 @@
 import type { Instrument } from '../bars/bars.ts';
 import { closeOf } from '../bars/timeframes.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
-import type { ResolvedConfig } from '../config.ts';
+import { hasDividends, type ResolvedConfig } from '../config.ts';
 import { hasOrderFees } from '../definitions/fees/orderFees.ts';
 import { lostIn } from '../kernels/compensatedSum.ts';
 import type { FeeKinds } from '../simulate/costs.ts';
@@ -33,6 +33,8 @@ export interface Circumstances {
     /** What they consist of; absent where the config has no fees per order. */
     readonly byKind?: FeeKinds;
   };
+  /** What holding cost and earned beside funding; absent where the config has neither borrowing nor dividends. */
+  readonly carry?: { readonly borrowPaid: number; readonly dividendsReceived: number };
   readonly ambiguity: Ambiguity;
   readonly dataQuality: DataQuality;
   readonly evaluationWindow: EvaluationWindow;
@@ -66,6 +68,7 @@ export const breakdownsOf = (positions: Positions, exits: ExitStatistics): Break
 /** What the result depends on besides the rules: costs, ambiguous bars, data and window. */
 export const circumstancesOf = (report: ReportInput, totalFees: number, exits: ExitStatistics): Circumstances => ({
   fees: feesBlock(report, totalFees),
+  ...carryBlock(report),
   ambiguity: ambiguityBlock(report, exits.byMethod),
   dataQuality:
     report.portfolio === undefined
@@ -98,6 +101,12 @@ function feesBlock({ simulation, input }: ReportInput, total: number): Circumsta
   const tiers = feeModel.tiers.map((tier, index) => ({ ...tier, ...totals.tiers[index] }));
   const byKind = hasOrderFees(feeModel) ? totals.feeKinds : undefined;
   return { total, maker: totals.makerFees, taker: totals.takerFees, tiers, ...(byKind && { byKind }) };
+}
+
+function carryBlock({ simulation, input }: ReportInput): Pick<Circumstances, 'carry'> {
+  if (input.config.borrowRatePerYear === undefined && !hasDividends(input.config)) return {};
+  const { borrowPaid, dividendsReceived } = simulation.totals;
+  return { carry: { borrowPaid, dividendsReceived } };
 }
 
 const BAND_NOTE = 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.';
@@ -145,26 +154,29 @@ const knownConventions = new WeakMap<Instrument, Conventions>();
 const OWN_BENCHMARK = 'buy and hold of the signal instrument from the first evaluated open';
 
 /** All runs of an instrument with its own benchmark share them. */
-export function conventionsOf({ input: { instrument }, benchmark, portfolio }: ReportInput): Conventions {
-  if (benchmark !== undefined)
-    return written(instrument, `buy and hold of ${benchmark.source.symbol} from its first open`);
-  if (portfolio?.isNamed === true)
-    return written(instrument, 'equal money in each instrument from its first evaluated open, held');
+export function conventionsOf({ input, benchmark, portfolio }: ReportInput): Conventions {
+  const { instrument, config } = input;
+  const { riskFreeRatePerYear = 0 } = config;
+  const kept = hasDividends(config) ? ', dividends kept in cash' : '';
+  const write = (text: string): Conventions => written(instrument, `${text}${kept}`, riskFreeRatePerYear);
+  if (benchmark !== undefined) return write(`buy and hold of ${benchmark.source.symbol} from its first open`);
+  if (portfolio?.isNamed === true) return write('equal money in each instrument from its first evaluated open, held');
+  if (riskFreeRatePerYear !== 0 || hasDividends(config)) return write(OWN_BENCHMARK);
   let known = knownConventions.get(instrument);
-  if (known === undefined) knownConventions.set(instrument, (known = written(instrument, OWN_BENCHMARK)));
+  if (known === undefined) knownConventions.set(instrument, (known = written(instrument, OWN_BENCHMARK, 0)));
   return known;
 }
 
-function written(instrument: Instrument, benchmark: string): Conventions {
-  const block = conventions(instrument, benchmark);
+function written(instrument: Instrument, benchmark: string, riskFreeRate: number): Conventions {
+  const block = conventions(instrument, benchmark, riskFreeRate);
   return { block, json: JSON.stringify(block) };
 }
 
-const conventions = (instrument: Instrument, benchmark: string): object => ({
+const conventions = (instrument: Instrument, benchmark: string, riskFreeRate: number): object => ({
   dailyEquity: 'last mark of each UTC day that has bars',
   periodsPerYear: periodsPerYear(instrument),
   periodsPerYearReason: periodsPerYearReason(instrument),
-  riskFreeRate: 0,
+  riskFreeRate,
   deviation: 'sample (ddof 1)',
   cagr: 'calendar years of 365.25 days',
   benchmark,

@@ -64,6 +64,18 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
     const message = 'The config has neither fees nor slippage: fills cost nothing, which no exchange offers.';
     warn('COSTS_NOT_MODELED', '/config/execution', message, 'Give execution.feeModel and execution.slippage.');
   }
+  const named = new Set([...symbols, ...(config.benchmark === undefined ? [] : [config.benchmark.symbol])]);
+  const unused = config.dividends?.find(({ symbol }) => !named.has(symbol));
+  if (unused !== undefined) {
+    const message = `The config has dividends of ${unused.symbol}, which the run neither trades nor compares with.`;
+    warn('DIVIDENDS_UNUSED', '/config/dividends', message, 'Name the symbol as the instruments do, or remove them.');
+  }
+  const { dividendColumn } = config;
+  const bars = report.portfolio?.instruments.map(({ input }) => input.bars) ?? [report.input.bars];
+  if (dividendColumn !== undefined && !bars.some(({ series }) => series.has(dividendColumn))) {
+    const message = `No instrument of the run has a column "${dividendColumn}" beside its bars.`;
+    warn('DIVIDENDS_UNUSED', '/config/dividendColumn', message, 'Import the bars with that column, or remove it.');
+  }
   const makerRoles = (['entryOrderRole', 'exitOrderRole'] as const).filter((role) => execution[role] === 'maker');
   const hasMarketEntry = strategy.entries.some((entry) => entry.action.order.type !== 'limit');
   for (const role of makerRoles) {

@@ -1,5 +1,6 @@
 // Tasks under stress: higher fees and slippage, a later start, and parts of the strategy or of its costs taken away.
 import {
+  hasDividends,
   isFreeOfFees,
   isFreeSlippage,
   multipliedSlippage,
@@ -34,13 +35,17 @@ const withExecution = (task: BacktestTask, changed: Partial<Execution>): Backtes
 
 /** The fee levels of a task: multiples of its fees, or bps where it has none. */
 export function feeLevels({ config }: BacktestTask): StressLevel[] {
-  const { feeModel } = resolveConfig(config).execution;
+  const { execution, borrowRatePerYear } = resolveConfig(config);
+  const { feeModel } = execution;
   const hasRates = feeModel.tiers.some(({ makerRate, takerRate }) => makerRate > 0 || takerRate > 0);
-  const hasFees = hasRates || chargesPerOrder(feeModel);
+  const hasFees = hasRates || chargesPerOrder(feeModel) || borrowRatePerYear !== undefined;
   return hasFees ? MULTIPLIERS.map((multiplier) => ({ multiplier })) : GIVEN_BPS.map((bps) => ({ bps }));
 }
 
-/** Rebates are not multiplied: they are dropped. Fees per order and their limits are multiplied with the rates. */
+/**
+ * Rebates are not multiplied: they are dropped. Fees per order, their limits and the borrow rate are multiplied with
+ * the rates of the tiers.
+ */
 export function withFees(task: BacktestTask, level: StressLevel): BacktestTask {
   const { feeModel } = resolveConfig(task.config).execution;
   const changed = (rate: number): number =>
@@ -51,7 +56,10 @@ export function withFees(task: BacktestTask, level: StressLevel): BacktestTask {
     takerRate: changed(tier.takerRate),
   }));
   const perOrder = 'multiplier' in level ? multipliedOrderFees(feeModel, level.multiplier) : {};
-  return withExecution(task, { feeModel: { ...feeModel, ...perOrder, tiers } satisfies FeeModel });
+  const stressed = withExecution(task, { feeModel: { ...feeModel, ...perOrder, tiers } satisfies FeeModel });
+  const { borrowRatePerYear } = task.config;
+  if (borrowRatePerYear === undefined || 'bps' in level) return stressed;
+  return { ...stressed, config: { ...stressed.config, borrowRatePerYear: borrowRatePerYear * level.multiplier } };
 }
 
 /** The slippage levels of a task: multiples of its slippage, or bps where it has none. */
@@ -81,7 +89,7 @@ export const startingAt = (task: BacktestTask, start: number): BacktestTask => (
 const RISK_RULES = ['stopLoss', 'takeProfits', 'trailingStop', 'breakeven', 'timeStop'] as const;
 type RiskRule = (typeof RISK_RULES)[number];
 /** What a counterfactual run takes away. */
-export type Removable = 'fees' | 'slippage' | 'funding' | RiskRule;
+export type Removable = 'fees' | 'slippage' | 'funding' | 'borrowing' | 'dividends' | RiskRule;
 
 /** What there is to take away. */
 export function removables({ strategyAst, config }: BacktestTask): Removable[] {
@@ -95,6 +103,8 @@ export function removables({ strategyAst, config }: BacktestTask): Removable[] {
     ...(isFreeOfFees(resolved.execution.feeModel) ? [] : (['fees'] as const)),
     ...(isFreeSlippage(resolved.execution.slippage) ? [] : (['slippage'] as const)),
     ...(resolved.fundingRate === 0 ? [] : (['funding'] as const)),
+    ...(resolved.borrowRatePerYear === undefined ? [] : (['borrowing'] as const)),
+    ...(hasDividends(resolved) ? (['dividends'] as const) : []),
     ...RISK_RULES.filter(isPresent),
   ];
 }
@@ -110,6 +120,10 @@ export function without(task: BacktestTask, part: Removable): BacktestTask | Run
       return withExecution(task, { slippage: NO_SLIPPAGE });
     case 'funding':
       return { ...task, config: { ...task.config, fundingRate: 0 } };
+    case 'borrowing':
+      return { ...task, config: { ...task.config, borrowRatePerYear: 0 } };
+    case 'dividends':
+      return { ...task, config: { ...task.config, dividends: [], dividendColumn: undefined } };
     case 'stopLoss':
     case 'takeProfits':
     case 'trailingStop':

@@ -1,18 +1,18 @@
-// Plays one bar in order: funding, the orders due at its open, the levels that the open has passed, then its inside. A
+// Plays one bar in order: carry, the orders due at its open, the levels that the open has passed, then its inside. A
 // portfolio plays the steps of all its instruments one after the other.
 import { playInside, playTouched } from './drill.ts';
 import { fillDueExits, fillEntry } from './fills.ts';
 import { fillPassed, isPassed } from './levelFills.ts';
-import { payFunding } from './funding.ts';
+import { payCarry } from './payCarry.ts';
 import { isTouched } from './inside.ts';
 import { recordBar, recordExtremes, type Position } from './position.ts';
 import { atGap, atOpen, type Run } from './run.ts';
 import { barRange, pricesAt } from './priceRange.ts';
 import { passLevelsTogether, passOrders, playInsideTogether, playTogether, recordAll } from './together.ts';
 
-/** The open of a bar: funding of what was carried into it, then the orders that are due. */
+/** The open of a bar: what carrying positions into it costs or earns, then the orders that are due. */
 export function playOpen(run: Run, row: number): void {
-  if (run.input.config.fundingRate !== 0) payFunding(run, row);
+  if (run.carry !== null) payCarry(run, run.carry, row);
   fillDueOrders(run, row);
 }
 

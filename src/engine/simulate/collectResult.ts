@@ -39,6 +39,8 @@ export class GatheredResult implements SimulationResult {
       feeKinds: fees.kinds,
       slippageCost: run.slippageCost,
       fundingPaid: run.fundingPaid,
+      borrowPaid: run.borrowPaid,
+      dividendsReceived: run.dividendsReceived,
       totalNotional: fees.cumulative,
       tiers: fees.usage,
     };

@@ -10,6 +10,7 @@ import type { EntryRule, RiskRules, Stateful, ValueSource } from '../evaluate/tr
 import { Accelerator } from '../kernels/accelerator.ts';
 import { wordCount } from '../kernels/bits.ts';
 import { bindLevels, levelSources, readsAtSignal, type BoundLevels } from './boundLevels.ts';
+import { carryOf } from './carry.ts';
 import { createFeeSchedule } from './costs.ts';
 import type { Decision } from './instant.ts';
 import { createLedger } from './ledger.ts';
@@ -142,7 +143,10 @@ function newRun(
       atr: input.slippageAtr,
     }),
     slippageCost: 0,
+    carry: carryOf(config, bars),
     fundingPaid: 0,
+    borrowPaid: 0,
+    dividendsReceived: 0,
 
     marks,
     equity,

@@ -169,11 +169,11 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   const price = exit.isSlipped ? run.slippedPrice(exit.price, direction, closedRow(at)) : exit.price;
   const exitFee = chargeFee(run.fees, quantity, price, exit.role, feeTime(run, at));
   const entryFee = position.entryFee * share;
-  const funding = position.funding * share;
+  const carry = position.carry * share;
   const entrySlippage = position.entrySlippage * share;
   const exitSlippage = Math.abs(price - exit.price) * quantity;
   const gross = side * quantity * (price - entryPrice);
-  const pnl = gross - entryFee - exitFee + funding;
+  const pnl = gross - entryFee - exitFee + carry;
   if (run.reads.trades) {
     const { closing } = run;
     closing.price = price;
@@ -185,7 +185,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
     writeTrade(run, position, exit.reason, exit.rule, at);
   }
   position.entryFee -= entryFee;
-  position.funding -= funding;
+  position.carry -= carry;
   position.entrySlippage -= entrySlippage;
   position.realizedPnl += pnl;
   position.quantity = isFull ? 0 : position.quantity - quantity;

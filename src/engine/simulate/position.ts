@@ -31,10 +31,10 @@ export interface Position {
   initialRisk: number;
   /** What is left; 0 once closed. */
   quantity: number;
-  /** The parts of the entry's fee, slippage cost and funding (negative when paid) that belong to what is left. */
+  /** The parts of the entry's fee, slippage cost and carry (negative when paid) that belong to what is left. */
   entryFee: number;
   entrySlippage: number;
-  funding: number;
+  carry: number;
   /** Σ pnl of the closing fills so far. */
   realizedPnl: number;
 
@@ -101,7 +101,7 @@ export const blankPosition = (): Position => ({
   quantity: NaN,
   entryFee: NaN,
   entrySlippage: NaN,
-  funding: NaN,
+  carry: NaN,
   realizedPnl: NaN,
   stopLoss: NaN,
   breakevenStop: NaN,
@@ -170,7 +170,7 @@ export function resetPosition(position: Position, id: number, side: 1 | -1, pric
   position.quantity = quantity;
   position.plannedQuantity = quantity;
   position.isLeaving = false;
-  position.funding = 0;
+  position.carry = 0;
   position.realizedPnl = 0;
   position.stopLoss = -Infinity;
   position.breakevenStop = -Infinity;

@@ -3,6 +3,7 @@ import type { Bars } from '../bars/bars.ts';
 import type { AmbiguityFallback } from '../config.ts';
 import type { PriceBlocks } from '../bars/priceBlocks.ts';
 import type { BoundLevels } from './boundLevels.ts';
+import type { Carry } from './carry.ts';
 import type { FeeSchedule } from './costs.ts';
 import type { Ledger } from './ledger.ts';
 import type { MarkedRows, Marks } from './marks.ts';
@@ -104,7 +105,11 @@ export interface Run {
   /** Slippage, bound to the bars of the run. */
   readonly slippedPrice: SlippedPrice;
   slippageCost: number;
+  /** What holding costs or earns; null: nothing. */
+  readonly carry: Carry | null;
   fundingPaid: number;
+  borrowPaid: number;
+  dividendsReceived: number;
 
   readonly marks: Marks | StreamedMarks;
   readonly equity: Float64Array;

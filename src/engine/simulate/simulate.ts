@@ -5,7 +5,7 @@ import { playInsideBar, playOpen } from './bar.ts';
 import { isIdle, isRead, watchedCloses } from './closes.ts';
 import { exitFill, fillExit } from './fills.ts';
 import { equityAt } from './ledger.ts';
-import { nextFundingRow } from './funding.ts';
+import { nextCarryRow } from './carry.ts';
 import { skipOne, skipSeveral } from './heldRows.ts';
 import { expireEntry, expirePending } from './orderLog.ts';
 import type { Position } from './position.ts';
@@ -137,7 +137,7 @@ function playOn(run: Run, row: number, limit: number): number {
   return last + 1;
 }
 
-/** The first row from `row` on, before `limit`, whose close must be read or after which funding is paid. */
+/** The first row from `row` on, before `limit`, whose close must be read or after which holding costs or earns. */
 function lastQuietRow(run: Run, row: number, limit: number): number {
   const { positions, input } = run;
   const closes = watchedCloses(run);
@@ -148,7 +148,7 @@ function lastQuietRow(run: Run, row: number, limit: number): number {
     for (const { entryRow } of positions) last = Math.min(last, entryRow + ordered);
     last = Math.max(last, row);
   }
-  if (input.config.fundingRate !== 0) last = nextFundingRow(run, row + 1, last + 1) - 1;
+  if (run.carry !== null) last = nextCarryRow(run.bars.time, run.carry, row + 1, last + 1) - 1;
   return last;
 }
 

@@ -107,6 +107,8 @@ export interface SimulationResult {
     readonly feeKinds: Readonly<FeeKinds>;
     readonly slippageCost: number;
     readonly fundingPaid: number;
+    readonly borrowPaid: number;
+    readonly dividendsReceived: number;
     readonly totalNotional: number;
     /** Per fee tier: notional, fees and number of the fills that it priced. */
     readonly tiers: readonly { readonly notional: number; readonly fees: number; readonly fills: number }[];

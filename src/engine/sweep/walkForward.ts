@@ -58,7 +58,7 @@ const PREVIEW_POINTS = 500;
 export function walkForwardOf(context: SweepContext, rows: RankingRows): WalkForwardResult | null {
   const { job, marketOf } = context;
   if (job.spec.walkForward === undefined) return null;
-  const { initialBalance } = job.spec.config;
+  const { initialBalance, riskFreeRatePerYear = 0 } = job.spec.config;
   const joined: JoinedWindows = { balance: initialBalance, times: [], equity: [], returns: [], periodsPerYear: 365 };
   const folds = foldsOf(job.spec, marketOf).map((fold, index) =>
     tradeFold(context, fold, rows.inTraining[index], joined),
@@ -71,7 +71,10 @@ export function walkForwardOf(context: SweepContext, rows: RankingRows): WalkFor
     folds,
     outOfSample: {
       returnPct: balance / initialBalance - 1,
-      sharpeRatio: deviation === null || deviation <= ROUNDING ? null : (mean(returns)! / deviation) * annual,
+      sharpeRatio:
+        deviation === null || deviation <= ROUNDING
+          ? null
+          : ((mean(returns)! - riskFreeRatePerYear / joined.periodsPerYear) / deviation) * annual,
       maxDrawdown: drawdownStatistics(Float64Array.from(equity), initialBalance).maxDrawdown,
       days: returns.length,
       foldsTraded: folds.filter(isTraded).length,

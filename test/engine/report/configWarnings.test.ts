@@ -53,6 +53,8 @@ describe('the warnings of a result', () => {
     ['MAKER_FILL_ASSUMED /config/execution/entryOrderRole', () => strategyOf(), execution({ entryOrderRole: 'maker' })],
     ['MAKER_FILL_ASSUMED /config/execution/exitOrderRole', () => strategyOf(), execution({ exitOrderRole: 'maker' })],
     ['COSTS_NOT_MODELED /config/execution', () => strategyOf(), { execution: undefined }],
+    ['DIVIDENDS_UNUSED /config/dividends', () => strategyOf(), { dividends: [{ symbol: 'TSET', time: 0, amount: 1 }] }],
+    ['DIVIDENDS_UNUSED /config/dividendColumn', () => strategyOf(), { dividendColumn: 'Dividends' }],
     ['OPTIMISTIC_FILLS /config/ambiguityFallback', () => strategyOf(), { ambiguityFallback: 'optimistic' }],
     ['OPTIMISTIC_FILLS /config/ambiguityResolution', () => strategyOf(), { ambiguityResolution: 'optimistic' }],
     [

@@ -142,6 +142,24 @@ export class Account {
     return instants * side * quantity * bars.open[row] * config.fundingRate;
   }
 
+  /** What borrowing a short costs at this open: for each midnight after the open before (semantics §4.8). */
+  borrowDue({ side, quantity }: Holding, row: number): number {
+    const { bars, config } = this.#input;
+    if (row === 0 || side === 1) return 0;
+    const nights = Math.floor(bars.time[row] / DAY_MS) - Math.floor(bars.time[row - 1] / DAY_MS);
+    return (nights * quantity * bars.close[row - 1] * (config.borrowRatePerYear ?? 0)) / 365;
+  }
+
+  /** The dividends whose ex-date lies after the open before, at most at this one; negative for a short. */
+  dividendsDue({ side, quantity }: Holding, row: number): number {
+    const { bars, config } = this.#input;
+    if (row === 0) return 0;
+    const due = (config.dividends ?? []).filter(
+      ({ symbol, time }) => symbol === bars.symbol && time > bars.time[row - 1] && time <= bars.time[row],
+    );
+    return due.reduce((sum, { amount }) => sum + side * quantity * amount, 0);
+  }
+
   /** Semantics §4.5, as a price; null when no price liquidates. */
   liquidationPrice(holdings: readonly Holding[], balance = this.balance): number | null {
     if (holdings.length === 0) return null;

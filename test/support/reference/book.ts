@@ -393,9 +393,12 @@ export class Book {
     if (this.positions.length === 0 && this.account.balance <= 0) this.isOver = true;
   }
 
+  /** Funding, borrowing and dividends. */
   payFunding(row: number): void {
     for (const position of this.positions) {
-      const paid = this.account.fundingDue(position, row);
+      const { account } = this;
+      const paid =
+        account.fundingDue(position, row) + account.borrowDue(position, row) - account.dividendsDue(position, row);
       position.funding -= paid;
       this.account.balance -= paid;
     }

@@ -6,6 +6,7 @@ import { unionOf, wordCount } from '../../kernels/bits.ts';
 import { exitSizeOf } from '../../definitions/sizing/exitSizes.ts';
 import type { ConditionSource, ExitRule } from '../../evaluate/tradingRules.ts';
 import { bindLevels, readsAtSignal } from '../../simulate/boundLevels.ts';
+import { hasCarry } from '../../simulate/carry.ts';
 import { blankPosition } from '../../simulate/position.ts';
 import type { PlayTrades } from '../../simulate/run.ts';
 import type { SimulationInput } from '../../simulate/simulation.ts';
@@ -32,7 +33,7 @@ function roundTripsOf(input: SimulationInput, exits: SortedExits, children: Bars
   if (readsAtSignal(bindLevels(risk)) || risk.breakeven !== null) return null;
   const isTrailing = risk.trailingStop !== null;
   if (isTrailing && (children !== null || risk.trailingStop.activateAfterPercent !== null)) return null;
-  if (risk.timeStop !== null || config.fundingRate !== 0) return null;
+  if (risk.timeStop !== null || hasCarry(config)) return null;
   if (config.execution.orderTiming !== 'next_open' || config.execution.feeModel.window !== undefined) return null;
   if (maxConcurrentPositions !== 1 || keepOrders || reads !== undefined) return null;
   const words: { words: Uint32Array; index: number }[] = [];

@@ -39,7 +39,8 @@ const PERCENT_MODES: ReadonlySet<unknown> = new Set(
   [...LEVEL_MODES, ...SIZING_MODES, ...EXIT_SIZES].flatMap(({ mode, unit }) => (unit === 'percentPoints' ? mode : [])),
 );
 const FRACTIONS: ReadonlySet<string> = new Set([
-  'quantile', 'makerRate', 'takerRate', 'fundingRate', 'maintenanceMarginRate',
+  'quantile', 'makerRate', 'takerRate', 'fundingRate', 'maintenanceMarginRate', 'maxRate',
+  'borrowRatePerYear', 'riskFreeRatePerYear',
 ]); // prettier-ignore
 
 function basisPoints(owner: Members, name: string, value: string): NumberMeant | undefined {

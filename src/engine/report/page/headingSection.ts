@@ -66,7 +66,8 @@ function periodOf({ report }: CompletedRun): string {
   return `${day(bars.time[start])} to ${day(last)}, ${count(end - start)} bars`;
 }
 
-function costsOf({ execution, leverage, fundingRate }: ResolvedConfig): string {
+function costsOf(config: ResolvedConfig): string {
+  const { execution, leverage, fundingRate, borrowRatePerYear, dividends = [], dividendColumn } = config;
   const { tiers } = execution.feeModel;
   const [{ makerRate, takerRate }] = tiers;
   const first = makerRate === takerRate ? rate(takerRate) : `maker ${rate(makerRate)}, taker ${rate(takerRate)}`;
@@ -75,10 +76,15 @@ function costsOf({ execution, leverage, fundingRate }: ResolvedConfig): string {
   const rates = tiers.length === 1 ? `fees ${first}` : `fees from ${first} in ${tiers.length} tiers`;
   const fees = !isFree ? [rates] : perOrder.length === 0 ? ['no fees'] : [];
   const funding = fundingRate === 0 ? [] : [`funding ${rate(fundingRate)} per 8 h`];
+  const borrowing = borrowRatePerYear === undefined ? [] : [`borrowing ${rate(borrowRatePerYear)} per year`];
+  const paid = [
+    ...(dividends.length === 0 ? [] : [`${count(dividends.length)} dividends`]),
+    ...(dividendColumn === undefined ? [] : [`dividends of column ${dividendColumn}`]),
+  ];
   const margin = leverage === 1 ? [] : [`leverage ${trimmed(leverage, 2)}×`];
   const { slippage } = execution;
   const slipped = slippageKindOf(slippage).shown(slippage, (number) => trimmed(number, 4));
-  return [...fees, ...perOrder, slipped, ...funding, ...margin].join(', ');
+  return [...fees, ...perOrder, slipped, ...funding, ...borrowing, ...paid, ...margin].join(', ');
 }
 
 /** What orders pay beside the rates of the tiers. */

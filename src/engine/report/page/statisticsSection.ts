@@ -36,6 +36,11 @@ export function statisticsSection(run: CompletedRun, quote: string, precision: P
     const rows = STATISTICS.filter(({ row }) => row.table === table)
       .toSorted((a, b) => a.row.place - b.row.place)
       .map(({ key, row }) => rowOf(againstBenchmark(row, benchmark), write(summary[key] ?? null, precision)));
+    if (table === 'money' && summary.carry !== undefined) {
+      const { borrowPaid, dividendsReceived } = summary.carry;
+      rows.push(rowOf({ name: 'Borrowing paid' }, write(borrowPaid, precision)));
+      rows.push(rowOf({ name: 'Dividends received' }, write(dividendsReceived, precision)));
+    }
     return html`<table class="names">
       <caption>
         ${title}
@@ -56,7 +61,7 @@ function againstBenchmark(row: ReportRow, benchmark: string): ReportRow {
   return { ...row, name, ...(row.about !== undefined && { about: named(row.about) }) };
 }
 
-function rowOf({ name, about, isSigned }: ReportRow, text: string): Html {
+function rowOf({ name, about, isSigned }: Pick<ReportRow, 'name' | 'about' | 'isSigned'>, text: string): Html {
   const hint = about === undefined ? NOTHING : html` title="${about}"`;
   const mark = about === undefined ? NOTHING : trusted(' class="hint"');
   const value = html`<td${isSigned ? tone(text) : NOTHING}>${text}</td>`;

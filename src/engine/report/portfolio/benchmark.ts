@@ -1,11 +1,13 @@
 // The benchmark: equal money in each instrument of a run, or one symbol, bought at its first open, held, without costs.
 import type { Bars } from '../../bars/bars.ts';
 import type { TimeAxis } from '../../bars/timeAxis.ts';
+import type { Dividends } from '../../config.ts';
+import { dividendRows } from '../../simulate/carry.ts';
 import type { SimulationInput } from '../../simulate/simulation.ts';
 
 type Prices = Pick<Bars, 'open' | 'close'>;
 
-type Part = Pick<SimulationInput, 'bars' | 'start' | 'end'>;
+type Part = Pick<SimulationInput, 'bars' | 'start' | 'end' | 'config'>;
 
 /** The last benchmark of an axis: most variants of a sweep begin and end alike. */
 const kept = new WeakMap<TimeAxis, { readonly parts: readonly Part[]; readonly prices: Prices }>();
@@ -19,27 +21,40 @@ export function equalMoney(instruments: readonly Part[], axis: TimeAxis, start: 
   const known = kept.get(axis);
   if (known !== undefined && isSame(known.parts, instruments)) return known.prices;
   const prices = equalParts(instruments, axis, start, end);
-  kept.set(axis, { parts: instruments.map((each) => ({ bars: each.bars, start: each.start, end: each.end })), prices });
+  kept.set(axis, {
+    parts: instruments.map((each) => ({ bars: each.bars, start: each.start, end: each.end, config: each.config })),
+    prices,
+  });
   return prices;
 }
 
 const isSame = (a: readonly Part[], b: readonly Part[]): boolean =>
   a.length === b.length &&
-  a.every(({ bars, start, end }, at) => bars === b[at].bars && start === b[at].start && end === b[at].end);
+  a.every(
+    ({ bars, start, end, config }, at) =>
+      bars === b[at].bars &&
+      start === b[at].start &&
+      end === b[at].end &&
+      config.dividends === b[at].config.dividends &&
+      config.dividendColumn === b[at].config.dividendColumn,
+  );
 
 function equalParts(instruments: readonly Part[], axis: TimeAxis, start: number, end: number): Prices {
   const close = new Float64Array(axis.time.length);
   const bySymbol = instruments
     .map((instrument, index) => ({ ...instrument, instants: axis.instants[index] }))
     .sort((a, b) => (a.bars.symbol < b.bars.symbol ? -1 : 1));
-  for (const { bars, start: first, end: last, instants } of bySymbol) {
+  for (const { bars, start: first, end: last, instants, config } of bySymbol) {
     const bought = bars.open[first];
     if (last <= first || !(bought > 0)) continue;
     const units = 1 / instruments.length / bought;
+    const dividends = dividendRows(config, bars, bars.time);
     let before = bought;
     for (let row = first; row < last; row++) {
       close[instants[row]] += units * (bars.close[row] - before);
       before = bars.close[row];
+      const dividend = row > first ? dividends.get(row) : undefined;
+      if (dividend !== undefined) close[instants[row]] += units * dividend;
     }
   }
   let value = 1;
@@ -67,4 +82,22 @@ export function alignedBenchmark(
     aligned[row] = last;
   }
   return { open: new Float64Array(time.length).fill(bought), close: aligned };
+}
+
+/** The value of one unit bought at the open of row `start`: its price and the dividends since, which stay in cash. */
+export function withDividends(
+  prices: Prices,
+  config: Dividends,
+  source: Bars,
+  time: Float64Array,
+  start: number,
+): Prices {
+  const dividends = dividendRows(config, source, time);
+  if (dividends.size === 0) return prices;
+  let received = 0;
+  const close = prices.close.map((price, row) => {
+    if (row > start) received += dividends.get(row) ?? 0;
+    return price + received;
+  });
+  return { open: prices.open, close };
 }

@@ -1,4 +1,5 @@
 // The instruments of a portfolio run: what each traded, earned and weighed.
+import { hasDividends } from '../../config.ts';
 import { lostIn } from '../../kernels/compensatedSum.ts';
 import { TRADE, TRADE_WIDTH } from '../../simulate/tradeLog.ts';
 import type { PortfolioRun, ReportInput } from '../reportInput.ts';
@@ -21,6 +22,9 @@ export interface InstrumentRow {
   readonly fees: number;
   readonly slippage: number;
   readonly funding: number;
+  /** Absent where the config has neither a borrow rate nor dividends. */
+  readonly borrowing?: number;
+  readonly dividends?: number;
   /** Of |value| / equity over all instants of the run. */
   readonly averageWeightPct: number | null;
   readonly maxWeightPct: number;
@@ -37,6 +41,7 @@ export const MOST_INSTRUMENTS = 100;
 export function instrumentRows({ input }: Pick<ReportInput, 'input'>, portfolio: PortfolioRun): InstrumentRow[] {
   const instants = Math.max(0, input.end - input.start);
   const results = tradeSums(portfolio);
+  const hasCarry = input.config.borrowRatePerYear !== undefined || hasDividends(input.config);
   return portfolio.bySymbol
     .map((index): InstrumentRow => {
       const { symbol, input: own } = portfolio.instruments[index];
@@ -51,12 +56,13 @@ export function instrumentRows({ input }: Pick<ReportInput, 'input'>, portfolio:
         lastBarTime: bars === 0 ? null : own.bars.time[own.end - 1],
         trades,
         winRate: trades === 0 ? null : wins / trades,
-        grossPnl: pnl + fees + result.slippageCost + result.fundingPaid,
+        grossPnl: pnl + fees + result.slippageCost + result.fundingPaid + result.borrowPaid,
         netPnl: pnl,
         contribution: pnl / input.config.initialBalance,
         fees,
         slippage: result.slippageCost,
         funding: result.fundingPaid,
+        ...(hasCarry && { borrowing: result.borrowPaid, dividends: result.dividendsReceived }),
         averageWeightPct: instants === 0 ? null : result.weightSum / instants,
         maxWeightPct: result.maxWeight,
         timeHeldPct: instants === 0 ? null : result.instantsHeld / instants,

@@ -5,7 +5,7 @@ import { periodsPerYear } from '../../bars/periodsPerYear.ts';
 import type { TimeAxis } from '../../bars/timeAxis.ts';
 import type { PortfolioResult } from '../../simulate/portfolio/portfolioSimulation.ts';
 import type { InstrumentRun, PortfolioRun, ReportedSimulation, ReportInput } from '../reportInput.ts';
-import { alignedBenchmark, equalMoney } from './benchmark.ts';
+import { alignedBenchmark, equalMoney, withDividends } from './benchmark.ts';
 
 /** A simulated portfolio and what it was given. */
 export interface SimulatedPortfolio extends Pick<ReportInput, 'strategy' | 'warmup' | 'band'> {
@@ -86,7 +86,7 @@ function accountBars({ instruments, axis, start, end, benchmark }: Omit<Simulate
           start,
           end,
         )
-      : alignedBenchmark(benchmark, time, start);
+      : withDividends(alignedBenchmark(benchmark, time, start), instruments[0].input.config, benchmark, time, start);
   return {
     symbol: isOne ? input.bars.symbol : '',
     timeframe: input.bars.timeframe,

@@ -16,7 +16,7 @@ export function weightsTable({ input }: ReportInput, { instruments, simulation }
   return { length: weights.length / instruments.length, columns: [time, ...columns] };
 }
 
-const INSTRUMENT_COLUMNS: Readonly<Record<keyof InstrumentRow, ColumnType>> = {
+const INSTRUMENT_COLUMNS: Readonly<Record<keyof Required<InstrumentRow>, ColumnType>> = {
   symbol: 'text',
   bars: 'count',
   firstBarTime: 'time',
@@ -29,6 +29,8 @@ const INSTRUMENT_COLUMNS: Readonly<Record<keyof InstrumentRow, ColumnType>> = {
   fees: 'number',
   slippage: 'number',
   funding: 'number',
+  borrowing: 'number',
+  dividends: 'number',
   averageWeightPct: 'number',
   maxWeightPct: 'number',
   timeHeldPct: 'number',
@@ -38,11 +40,14 @@ const INSTRUMENT_COLUMNS: Readonly<Record<keyof InstrumentRow, ColumnType>> = {
 /** One row per instrument, the largest contribution first. */
 export function instrumentsTable(report: ReportInput, portfolio: PortfolioRun): Table {
   const rows = instrumentRows(report, portfolio);
-  const names = Object.keys(INSTRUMENT_COLUMNS) as (keyof InstrumentRow)[];
+  const [first] = rows;
+  const names = (Object.keys(INSTRUMENT_COLUMNS) as (keyof InstrumentRow)[]).filter(
+    (name) => first[name] !== undefined,
+  );
   const columns = names.map((name): TableColumn => ({
     name,
     type: INSTRUMENT_COLUMNS[name],
-    read: (row) => rows[row][name],
+    read: (row) => rows[row][name] ?? null,
   }));
   return { length: rows.length, columns };
 }

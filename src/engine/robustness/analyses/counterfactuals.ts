@@ -26,7 +26,7 @@ export const counterfactualsAnalysis = {
   reportOf: (rows) => ({ runs: rows.map((row) => runRow(`without ${row.without}`, row)) }),
 } as const satisfies Analysis<readonly Counterfactual[]>;
 
-const COSTS: readonly string[] = ['fees', 'slippage', 'funding'];
+const COSTS: readonly string[] = ['fees', 'slippage', 'funding', 'borrowing', 'dividends'];
 
 function findingOf(row: Counterfactual, baseline: RunNumbers): Finding[] {
   if ('error' in row || COSTS.includes(row.without)) return [];

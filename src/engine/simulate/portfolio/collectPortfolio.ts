@@ -57,6 +57,8 @@ export class GatheredPortfolio implements PortfolioResult {
       feeKinds: fees.kinds,
       slippageCost: sum(({ run }) => run.slippageCost),
       fundingPaid: sum(({ run }) => run.fundingPaid),
+      borrowPaid: sum(({ run }) => run.borrowPaid),
+      dividendsReceived: sum(({ run }) => run.dividendsReceived),
       totalNotional: fees.cumulative,
       tiers: fees.usage,
     };
@@ -111,6 +113,8 @@ function instrumentResult(member: Member, fees: Fees): InstrumentResult {
     ...fees,
     slippageCost: run.slippageCost,
     fundingPaid: run.fundingPaid,
+    borrowPaid: run.borrowPaid,
+    dividendsReceived: run.dividendsReceived,
     rankedOut: run.counts.lostSlots,
     instantsHeld,
     weightSum,

@@ -1,8 +1,8 @@
-// The opens of an instant: funding, market exits, market entries, the liquidation test, then levels and
+// The opens of an instant: carry, market exits, market entries, the liquidation test, then levels and
 // pending orders that the opens have passed (semantics §8.3, steps 1 to 4).
 import { passLevels, passPendingOrders } from '../bar.ts';
 import { fillMarketExit } from '../fills.ts';
-import { payFunding } from '../funding.ts';
+import { payCarry } from '../payCarry.ts';
 import { atOpen } from '../run.ts';
 import type { Member } from './member.ts';
 import { cancelOrphans, holdIncomplete } from './links.ts';
@@ -12,10 +12,10 @@ import { liquidateMember, testLiquidation } from './liquidation.ts';
 import type { Portfolio } from './portfolio.ts';
 
 export function playOpens(portfolio: Portfolio, instant: number): void {
-  const { present, config, ledger, links } = portfolio;
+  const { present, ledger, links } = portfolio;
   for (const member of present) member.mark = member.run.bars.open[member.row];
   holdIncomplete(links, instant);
-  if (config.fundingRate !== 0) for (const { run, row } of present) payFunding(run, row);
+  for (const { run, row } of present) if (run.carry !== null) payCarry(run, run.carry, row);
   fillAllExits(portfolio);
   const isWaiting = portfolio.rebalances !== null && fillReductions(portfolio, instant, false);
   fillDueEntries(portfolio, instant);

@@ -115,7 +115,7 @@ export class Portfolio {
       const instants = axis.instants[index];
       const marked = { time: axis.time, start, instants };
       const entries = each.allocation ? holdingEntries(each.allocation.id, each.bars.length) : each.entries;
-      const own = { ...each, entries, keepOrders: input.keepOrders };
+      const own = { ...each, config, entries, keepOrders: input.keepOrders };
       const run = createRun(own, policy, budget, { books, marked });
       const endsEarly = each.end > each.start && endsAt - each.bars.time[each.end - 1] > SAME_END_MS;
       const fixed = { index, symbolRank: symbolRanks[index], run, instants, endsEarly };

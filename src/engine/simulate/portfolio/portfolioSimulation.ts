@@ -61,6 +61,8 @@ export interface InstrumentResult {
   readonly takerFees: number;
   readonly slippageCost: number;
   readonly fundingPaid: number;
+  readonly borrowPaid: number;
+  readonly dividendsReceived: number;
   readonly totalNotional: number;
   /** Signals that lost to the rank, or to the order of the list where nothing is ranked. */
   readonly rankedOut: number;

@@ -1,6 +1,7 @@
 // Quiet instants: nothing is due, no close is read and no bar touches a level, so that only prices change what the
 // account is worth. They are played without the steps that would find nothing to do.
 import { setBits } from '../../kernels/bits.ts';
+import { nextCarryRow } from '../carry.ts';
 import { isRead, watchedCloses } from '../closes.ts';
 import { isTouched } from '../inside.ts';
 import { recordBar } from '../position.ts';
@@ -40,8 +41,8 @@ function playStretches(portfolio: Portfolio, first: number, end: number): number
 
 /** The first instant from this one on at which an order, a signal or a rebalance is due or decided. */
 function quietUntil(portfolio: Portfolio, instant: number, limit: number): number {
-  const { active, config, dueEntries, links, input } = portfolio;
-  if (config.fundingRate !== 0 || dueEntries.size > 0) return instant;
+  const { active, dueEntries, links, input } = portfolio;
+  if (dueEntries.size > 0) return instant;
   if (links.waiting.length > 0 || links.closed.size > 0) return instant;
   let end = portfolio.nextEvent(instant, Math.min(limit, input.end - 1));
   for (let at = 0; at < active.length && end > instant; at++) end = Math.min(end, quietFor(active[at]));
@@ -54,7 +55,8 @@ function quietFor({ run, row, instants, holdingOrder, linkedExits, isLiquidated 
   if (isWaiting || isLiquidated || run.positions.length !== 1) return -Infinity;
   if (row >= run.end) return Infinity;
   if (row === run.end - 1 || isRead(run, row)) return -Infinity;
-  return instants[nextWatched(watchedCloses(run), row, run.end - 1)];
+  const next = nextWatched(watchedCloses(run), row, run.end - 1);
+  return instants[run.carry === null ? next : nextCarryRow(run.bars.time, run.carry, row, next)];
 }
 
 /** Plays an instant, unless a bar touches a level or the account is liquidated in it: then it is not quiet. */
