@@ -3,7 +3,7 @@ import { DAY_MS } from '../engine/bars/bars.ts';
 import type { CalendarBasis, StoredTimeframe } from '../engine/bars/bars.ts';
 import type { ExchangeCalendar } from '../engine/bars/exchangeCalendar.ts';
 import { closureWithin } from '../engine/bars/exchangeDays.ts';
-import { isFiner, shortestMs } from '../engine/bars/timeframes.ts';
+import { isFiner, isIntraday, shortestMs } from '../engine/bars/timeframes.ts';
 
 export interface Calendar {
   /** true: 365 periods per year, false: 252. */
@@ -93,7 +93,7 @@ export function closuresOf(
   timeframe: StoredTimeframe,
   exchange?: ExchangeCalendar,
 ): (gap: { readonly from: number; readonly to: number }) => Closure | null {
-  if (exchange !== undefined) return (gap) => closureWithin(gap, TIMEFRAME_MS[timeframe] >= DAY_MS, exchange);
+  if (exchange !== undefined) return (gap) => closureWithin(gap, !isIntraday(timeframe), exchange);
   const days = tradedDays(time);
   const { traded, skipped } = countWeekdays(days);
   const closesEveryNight =

@@ -1,8 +1,9 @@
 // Days of bars beside the calendar of their exchange: trading days without a bar, and bars on days without trading.
-import { DAY_MS, TIMEFRAME_MS, type Bars } from './bars.ts';
+import { DAY_MS, type Bars } from './bars.ts';
 import type { ExchangeCalendar } from './exchangeCalendar.ts';
 import { tradingDaysOfBars } from './exchangeSessions.ts';
 import { KeptByRange } from './keptByRange.ts';
+import { isFiner, isIntraday, shortestMs } from './timeframes.ts';
 import { localTimes } from './timeZones.ts';
 
 interface ComparedDays {
@@ -31,10 +32,11 @@ export function compareDays(
   { time, timeframe }: Pick<Bars, 'time' | 'timeframe'>,
   exchange: ExchangeCalendar,
 ): ComparedDays {
-  const barMs = TIMEFRAME_MS[timeframe];
-  if (time.length === 0 || !(barMs <= DAY_MS)) return { missing: [], closed: [] };
+  if (time.length === 0 || isFiner('1d', timeframe)) return { missing: [], closed: [] };
   const days = new Set(
-    barMs === DAY_MS ? time.map((one) => Math.floor(one / DAY_MS)) : tradingDaysOfBars(time, barMs, exchange),
+    isIntraday(timeframe)
+      ? tradingDaysOfBars(time, shortestMs(timeframe), exchange)
+      : time.map((one) => Math.floor(one / DAY_MS)),
   );
   const all = [...days];
   const missing: number[] = [];

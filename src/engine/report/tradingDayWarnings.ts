@@ -1,7 +1,8 @@
 // Warnings about trading days: scheduled and counted days on which the run has no bars, because of a holiday or a gap.
-import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
+import { DAY_MS } from '../bars/bars.ts';
 import { compareRange } from '../bars/exchangeDays.ts';
 import { exchangeOf, type RunCalendar } from '../bars/runCalendar.ts';
+import { isFiner } from '../bars/timeframes.ts';
 import { lateDaysOf } from '../definitions/expressions/schedules.ts';
 import { isPortfolio } from '../config.ts';
 import type { ValidationIssue } from '../language/issues/issues.ts';
@@ -18,7 +19,7 @@ interface Span {
 export function tradingDayWarnings(report: ReportInput): ValidationIssue[] {
   const { input, firstRow, endRow } = report;
   // A bar of more than a day says nothing of its days.
-  if (endRow <= firstRow || !(TIMEFRAME_MS[input.bars.timeframe] <= DAY_MS)) return [];
+  if (endRow <= firstRow || isFiner('1d', input.bars.timeframe)) return [];
   const path = isPortfolio(input.config) ? '/config/instruments' : '/config/signalInstrument';
   const span = { from: input.bars.time[firstRow], to: input.bars.time[endRow - 1] };
   return [...lateSchedule(report, span, path), ...countedHolidays(report, span, path), ...missingDays(report, path)];

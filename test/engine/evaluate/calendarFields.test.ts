@@ -1,7 +1,8 @@
 // The place of bars in sessions and months: on sessions known by heart, and against a walk over bars and calendar.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TIMEFRAME_MS, type StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import { shortestMs } from '../../../src/engine/bars/timeframes.ts';
 import { calendarOf } from '../../../src/engine/bars/runCalendar.ts';
 import { CALENDAR_FIELD_DEFINITIONS } from '../../../src/engine/definitions/expressions/calendarFields.ts';
 import { CALENDAR_FIELDS } from '../../../src/engine/definitions/words.ts';
@@ -141,7 +142,7 @@ const markets = fc
     tradesAllDay: fc.boolean(),
   })
   .map(({ timeframe, start, hours: [from, to], missing, clockChange, tradesAllDay }) => {
-    const barMs = TIMEFRAME_MS[timeframe];
+    const barMs = shortestMs(timeframe);
     const times: number[] = [];
     const firstDay = Date.parse('2023-01-01') / DAY_MS + start;
     for (let day = 0; day < (barMs < HOUR_MS ? 5 : 14); day++) {
@@ -166,7 +167,7 @@ it('a calendar field is the one found by walking back, and changes with no later
       fc.double({ min: 0, max: 1, noNaN: true }),
       ({ times, timeframe, tradesAllDay }, field, part) => {
         const found = column(field, times, timeframe, tradesAllDay);
-        expect(found).toEqual(calendarFieldOf(field, times, TIMEFRAME_MS[timeframe], { tradesAllDay }));
+        expect(found).toEqual(calendarFieldOf(field, times, shortestMs(timeframe), { tradesAllDay }));
         const some = Math.floor(part * times.length);
         expect(column(field, times.slice(0, some), timeframe, tradesAllDay)).toEqual(found.slice(0, some));
         const { range } = CALENDAR_FIELD_DEFINITIONS[field];

@@ -1,6 +1,6 @@
 // Expressions evaluated as columns: a value or a truth for every bar of a frame, straight from the grammar's sentences.
 import type { Bars, Market } from '../../../src/engine/bars/bars.ts';
-import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
+import { shortestMs } from '../../../src/engine/bars/timeframes.ts';
 import { findIndicator } from '../../../src/engine/indicators/registry.ts';
 import { findPattern } from '../../../src/engine/patterns/patternRegistry.ts';
 import type { RunnableCondition, RunnableNodes, RunnableValue } from '../../../src/engine/language/grammar/ast.ts';
@@ -204,7 +204,7 @@ export class Evaluator {
         return rows.map(() => NaN);
       case 'time':
         return isCalendarField(node.field)
-          ? calendarFieldOf(node.field, [...frame.time], TIMEFRAME_MS[frame.timeframe], this.market.instrument)
+          ? calendarFieldOf(node.field, [...frame.time], shortestMs(frame.timeframe), this.market.instrument)
           : rows.map((row) => timeOf(node.field, frame.time[row], this.timezone));
       case 'pivot':
         return pivots(node, frame);

@@ -1,8 +1,9 @@
 // Calendar fields of `time`: the place of a bar in its session, and of its trading day in the month (semantics §1.15).
-import { DAY_MS, TIMEFRAME_MS } from '../../bars/bars.ts';
+import { DAY_MS } from '../../bars/bars.ts';
 import { countBarsToClose, countExchangeBars, tradingDaysOfBars } from '../../bars/exchangeSessions.ts';
 import { countBarsToSessionEnd, countSessionBars } from '../../bars/inferredSessions.ts';
 import { exchangeOf } from '../../bars/runCalendar.ts';
+import { isIntraday, shortestMs } from '../../bars/timeframes.ts';
 import { placeInMonth, tradingDayFrom } from '../../bars/tradingDays.ts';
 import type { CALENDAR_FIELDS } from '../words.ts';
 import { range, type Range } from './intervals.ts';
@@ -22,8 +23,8 @@ export const CALENDAR_FIELD_DEFINITIONS: Readonly<Record<CalendarField, Calendar
     column: ({ times, timeframe, instrument }, out) => {
       const exchange = exchangeOf(instrument);
       if (isWholeSession(timeframe)) out.fill(1);
-      else if (exchange !== undefined) countExchangeBars(times, TIMEFRAME_MS[timeframe], exchange, out);
-      else countSessionBars(times, TIMEFRAME_MS[timeframe], instrument.tradesAllDay, out);
+      else if (exchange !== undefined) countExchangeBars(times, shortestMs(timeframe), exchange, out);
+      else countSessionBars(times, shortestMs(timeframe), instrument.tradesAllDay, out);
     },
   },
   bars_to_session_end: {
@@ -31,8 +32,8 @@ export const CALENDAR_FIELD_DEFINITIONS: Readonly<Record<CalendarField, Calendar
     column: ({ times, timeframe, instrument }, out) => {
       const exchange = exchangeOf(instrument);
       if (isWholeSession(timeframe)) out.fill(0);
-      else if (exchange !== undefined) countBarsToClose(times, TIMEFRAME_MS[timeframe], exchange, out);
-      else countBarsToSessionEnd(times, TIMEFRAME_MS[timeframe], instrument.tradesAllDay, out);
+      else if (exchange !== undefined) countBarsToClose(times, shortestMs(timeframe), exchange, out);
+      else countBarsToSessionEnd(times, shortestMs(timeframe), instrument.tradesAllDay, out);
     },
   },
   trading_day_of_month: {
@@ -46,7 +47,7 @@ export const CALENDAR_FIELD_DEFINITIONS: Readonly<Record<CalendarField, Calendar
 };
 
 /** A bar of a day or more holds whole sessions. */
-const isWholeSession = (timeframe: OperandColumns['timeframe']): boolean => !(TIMEFRAME_MS[timeframe] < DAY_MS);
+const isWholeSession = (timeframe: OperandColumns['timeframe']): boolean => !isIntraday(timeframe);
 
 /** The place of each bar's trading day in its month; a day without trading counts as the next one with it. */
 function countTradingDays(bars: OperandColumns, count: 'fromStart' | 'toEnd', out: Float64Array): void {
@@ -64,5 +65,5 @@ function daysOfBars({ times, timeframe, instrument }: OperandColumns): Float64Ar
   const exchange = exchangeOf(instrument);
   return exchange === undefined || isWholeSession(timeframe)
     ? times.map((time) => Math.floor(time / DAY_MS))
-    : tradingDaysOfBars(times, TIMEFRAME_MS[timeframe], exchange);
+    : tradingDaysOfBars(times, shortestMs(timeframe), exchange);
 }
