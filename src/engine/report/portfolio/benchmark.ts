@@ -48,19 +48,31 @@ function equalParts(instruments: readonly Part[], axis: TimeAxis, start: number,
     const bought = bars.open[first];
     if (last <= first || !(bought > 0)) continue;
     const units = 1 / instruments.length / bought;
-    const dividends = dividendRows(config, bars, bars.time);
-    let before = bought;
-    for (let row = first; row < last; row++) {
-      close[instants[row]] += units * (bars.close[row] - before);
-      before = bars.close[row];
-      const dividend = row > first ? dividends.get(row) : undefined;
-      if (dividend !== undefined) close[instants[row]] += units * dividend;
-    }
+    addChanges(bars.close.subarray(first, last), bought, units, instants, first, close);
+    for (const [row, dividend] of dividendRows(config, bars, bars.time))
+      if (row > first && row < last) close[instants[row]] += units * dividend;
   }
   let value = 1;
   for (let instant = start; instant < end; instant++) close[instant] = value += close[instant];
   close.fill(1, 0, start);
   return { open: new Float64Array(axis.time.length).fill(1), close };
+}
+
+/** Adds what so many units gain at each close, the first against `bought`. A function: V8 compiles it for all rows. */
+function addChanges(
+  closes: Float64Array,
+  bought: number,
+  units: number,
+  instants: Int32Array,
+  firstRow: number,
+  out: Float64Array,
+): void {
+  let before = bought;
+  for (let at = 0; at < closes.length; at++) {
+    const close = closes[at];
+    out[instants[firstRow + at]] += units * (close - before);
+    before = close;
+  }
 }
 
 /**
