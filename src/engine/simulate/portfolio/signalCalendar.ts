@@ -47,13 +47,22 @@ function eachSignal({ run }: Member, visit: (row: number) => void): void {
 export function rebalancesOf(members: readonly Member[], instants: number): Uint32Array | null {
   if (members.every(({ run }) => !run.input.allocation)) return null;
   const words = new Uint32Array(wordCount(instants));
+  let known: Member | null = null;
   for (const member of members) {
     const { run } = member;
     const { start, allocation } = run.input;
-    if (!allocation) continue;
+    if (!allocation || (known !== null && asksAlike(known, member))) continue;
     const { when } = allocation;
+    known = member;
     for (let row = nextBit(when, start, run.end); row < run.end; row = nextBit(when, row + 1, run.end))
       setBits(words, member.instants[row], member.instants[row] + 1);
   }
   return words;
 }
+
+/** Whether two members ask at the same instants for certain: most of one market share their schedule and their axis. */
+const asksAlike = (a: Member, b: Member): boolean =>
+  a.instants === b.instants &&
+  a.run.end === b.run.end &&
+  a.run.input.start === b.run.input.start &&
+  a.run.input.allocation?.when === b.run.input.allocation?.when;
