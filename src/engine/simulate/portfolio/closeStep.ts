@@ -21,7 +21,7 @@ export function playCloses(portfolio: Portfolio, instant: number): void {
   for (const member of present) member.mark = member.run.bars.close[member.row];
   closeEnded(portfolio);
   if (ledger.isShared) testLiquidation(portfolio, instant, false);
-  for (const { run, row } of present) if (run.pendingCount > 0) expirePending(run, row);
+  if (portfolio.hasPendingOrders) for (const { run, row } of present) if (run.pendingCount > 0) expirePending(run, row);
   closeLinks(portfolio.links, ledger, instant, !isAtClose);
 
   findReaders(portfolio, instant);
@@ -49,7 +49,8 @@ function fillAtClose(portfolio: Portfolio, instant: number, marketEntries: reado
 
 /** Closes the positions of members whose data ends early, at their last close (semantics §8.2). */
 function closeEnded(portfolio: Portfolio): void {
-  const { present } = portfolio;
+  const { present, hasEarlyEnds } = portfolio;
+  if (!hasEarlyEnds) return;
   const hasEnded = (member: Member): boolean => member.endsEarly && isLastRow(member);
   if (present.some(hasEnded)) closeAll(portfolio, present.filter(hasEnded), null);
 }

@@ -19,26 +19,29 @@ interface Taken {
 
 /** Plays the inside of all bars. Returns whether any position was opened in it. */
 export function playInsides(portfolio: Portfolio): boolean {
-  const { present, ledger } = portfolio;
+  const { present, ledger, hasPendingOrders } = portfolio;
   const firstNew = ledger.nextPositionId;
   // Only pending orders need funds inside a bar.
-  if (ledger.isShared && present.some(({ run }) => run.pendingCount > 0)) playWithFunds(portfolio);
-  else {
-    for (const member of present) {
-      const { run } = member;
-      if (member.open === 0 && run.pendingCount === 0) continue;
-      if (ledger.isShared && member.isQuiet) {
-        // Nothing fills in it, and the account is not asked.
-        playAfterOpen(run, member.row, true);
-        continue;
-      }
-      if (ledger.isShared) portfolio.beginTurn(member);
-      else portfolio.takeTurn(member);
-      playAfterOpen(run, member.row, member.isQuiet);
-      portfolio.endTurn(member);
-    }
-  }
+  if (hasPendingOrders && ledger.isShared && present.some(({ run }) => run.pendingCount > 0)) playWithFunds(portfolio);
+  else playInTurn(portfolio);
   return ledger.nextPositionId > firstNew;
+}
+
+function playInTurn(portfolio: Portfolio): void {
+  const { present, ledger } = portfolio;
+  for (const member of present) {
+    const { run } = member;
+    if (member.open === 0 && run.pendingCount === 0) continue;
+    if (ledger.isShared && member.isQuiet) {
+      // Nothing fills in it, and the account is not asked.
+      playAfterOpen(run, member.row, true);
+      continue;
+    }
+    if (ledger.isShared) portfolio.beginTurn(member);
+    else portfolio.takeTurn(member);
+    playAfterOpen(run, member.row, member.isQuiet);
+    portfolio.endTurn(member);
+  }
 }
 
 function playWithFunds(portfolio: Portfolio): void {

@@ -28,9 +28,10 @@ export function testLiquidation(portfolio: Portfolio, instant: number, isAtOpen:
 
 /** Whether equity at the marks is below the maintenance margin of all holdings. */
 export function isBelowMargin(portfolio: Portfolio): boolean {
+  const { activeBySymbol, config } = portfolio;
   let held = 0;
-  for (const { open, quantity, mark } of portfolio.activeBySymbol) if (open > 0) held += Math.abs(quantity) * mark;
-  return isBelowMaintenance(portfolio.equityAtMarks(), held, portfolio.config.maintenanceMarginRate);
+  for (const { open, quantity, mark } of activeBySymbol) if (open > 0) held += Math.abs(quantity) * mark;
+  return isBelowMaintenance(portfolio.equityAtMarks(), held, config.maintenanceMarginRate);
 }
 
 /** @param held Σ |quantity| × mark */

@@ -63,6 +63,7 @@ function passAllLevels(portfolio: Portfolio): void {
 }
 
 function passAllOrders(portfolio: Portfolio): void {
+  if (!portfolio.hasPendingOrders) return;
   for (const member of portfolio.present) {
     if (member.run.pendingCount === 0) continue;
     portfolio.takeTurn(member);
@@ -90,6 +91,7 @@ function fillExits({ run, row, mark, linkedExits }: Member): void {
 
 function fillDueEntries(portfolio: Portfolio, instant: number): void {
   const { dueEntries } = portfolio;
+  if (dueEntries.size === 0) return;
   const found = dueEntries.get(instant);
   if (found === undefined) return;
   dueEntries.delete(instant);

@@ -35,6 +35,9 @@ export class Portfolio {
   readonly config: ResolvedConfig;
   readonly members: readonly Member[];
   readonly membersBySymbol: readonly Member[];
+  /** Whether the data of any member ends early, and whether any entry rule makes orders that wait for a price. */
+  readonly hasEarlyEnds: boolean;
+  readonly hasPendingOrders: boolean;
   /** For each member, the linked group that it is in; undefined: none. */
   readonly groupOf: readonly (readonly number[] | undefined)[];
   readonly calendar: SignalCalendar;
@@ -122,6 +125,8 @@ export class Portfolio {
       return newMember(fixed, this.groupOf[index] !== undefined);
     });
     this.membersBySymbol = this.members.toSorted((a, b) => a.symbolRank - b.symbolRank);
+    this.hasEarlyEnds = this.members.some(({ endsEarly }) => endsEarly);
+    this.hasPendingOrders = this.members.some(({ run }) => run.entries.some(({ order }) => order.type !== 'market'));
     this.calendar = new SignalCalendar(this.members, axis.time.length);
     this.rebalances = rebalancesOf(this.members, axis.time.length);
     this.readCandidates = this.rebalances === null ? null : candidateReader(this.members);
