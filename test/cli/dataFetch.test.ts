@@ -52,7 +52,9 @@ it.runIf(isInstalled)('names the timeframes of a source that lacks one, and keep
     '--timeframe',
     '4h',
   ]);
-  expect(stderr).toBe('error: yahoo has no 4h bars. It has 1m, 5m, 15m, 1h, 1d; runs make 4h bars out of 1h bars.\n');
+  expect(stderr).toBe(
+    'error: yahoo has no 4h bars. It has 1m, 5m, 15m, 30m, 1h, 1d; runs make 4h bars out of 1h bars.\n',
+  );
   expect(code).toBe(2);
 });
 

@@ -136,6 +136,17 @@ describe('a download from an exchange', () => {
     expect(await stored()).toEqual(ended());
   });
 
+  it('stores months of the calendar, but not the one that has not ended', async () => {
+    const months = Array.from({ length: 30 }, (_, at): WireBar => [Date.UTC(2020, at, 1), 10, 12, 9, 11, at + 1]);
+    exchange.bars.set('BTCUSDT', months);
+    exchange.now = Date.UTC(2022, 0, 31);
+    await download({ timeframe: '1M' });
+    expect(await stored('BTCUSDT-1M.csv')).toEqual(months.slice(0, 24));
+    exchange.now = Date.UTC(2022, 3, 1) + 5_000;
+    expect((await download({ timeframe: '1M', request: { since: undefined } })).added).toBe(3);
+    expect(await stored('BTCUSDT-1M.csv')).toEqual(months.slice(0, 27));
+  });
+
   it('stops at --until', async () => {
     await download({ request: { until: START + 100 * MINUTE } });
     expect(await stored()).toEqual(ended().slice(0, 100));

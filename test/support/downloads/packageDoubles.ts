@@ -12,7 +12,7 @@ const TEMPORARY = new Set([418, 429, 500, 502, 503, 504]);
 
 class Binance {
   readonly has = { fetchOHLCV: true, fetchTime: true };
-  readonly timeframes = { '1m': '1m', '5m': '5m', '1h': '1h', '1d': '1d' };
+  readonly timeframes = { '1m': '1m', '5m': '5m', '1h': '1h', '1d': '1d', '1M': '1M' };
   readonly urls = { api: { public: 'https://api.binance.com/api/v3', fapiPublic: 'https://fapi.binance.com/fapi/v1' } };
   readonly options = { fetchMarkets: { types: ['spot', 'linear', 'inverse'] } };
   readonly features = { spot: { fetchOHLCV: { limit: 1000 } } };
