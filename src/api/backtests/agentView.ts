@@ -107,10 +107,12 @@ function partsByUse({ warnings, links, result, reproducibility, ...detail }: Bac
     'equityPreview',
     'portfolio',
     'instruments',
+    'carry',
   ]);
   return [
     { name: 'warnings', value: toSignificant(warnings) },
     { name: 'portfolio', value: summary.portfolio },
+    { name: 'carry', value: summary.carry },
     { name: 'instruments', value: summary.instruments, maxItems: INSTRUMENTS },
     { name: 'nearMisses', value: nearMisses, maxItems: NEAR_MISSES },
     { name: 'neverTogether', value: pairwiseNeverTogether },

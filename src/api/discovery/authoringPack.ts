@@ -171,8 +171,13 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       range: '{start, end}: dates, times or ms. Absent: all data.',
       initialBalance: 'Quote currency, above 0.',
       'execution.orderTiming': 'next_open (default) or bar_close.',
-      'execution.feeModel': 'tiered_maker_taker; rates are fractions: 0.001 = 0.1 %.',
+      'execution.feeModel':
+        'tiered_maker_taker; rates are fractions: 0.001 = 0.1 %. Beside tiers: perUnit, perOrder, minPerOrder, ' +
+        'maxPerOrder, maxRate.',
       'execution.slippage': `${SLIPPAGE_KINDS.map(({ kind }) => kind).join(', ')}; ${slippageNotes.join(' ')}`,
+      borrowRatePerYear: 'Paid by shorts; a fraction.',
+      dividends: '[{symbol, time, amount}]: cash per unit. Or dividendColumn.',
+      riskFreeRatePerYear: 'Of Sharpe, Sortino and alpha; a fraction.',
       ambiguityResolution: AMBIGUITY_RESOLUTIONS.join(' '),
       ambiguityFallback: FALLBACK_CHOICES.join(' '),
       leverage: '1 (default) to 1000.',

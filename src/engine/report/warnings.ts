@@ -31,6 +31,9 @@ export const configWarning = (code: Code, path: string, message: string, suggest
   suggestion,
 });
 
+/** Columns that a warning names. */
+const MOST_COLUMNS = 10;
+
 /** The warnings about a config and what it did to the run. @param ast the strategy as its author wrote it */
 export function configWarnings(ast: StrategyAst, report: ReportInput): ValidationIssue[] {
   const { strategy } = report;
@@ -73,8 +76,10 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
   const { dividendColumn } = config;
   const bars = report.portfolio?.instruments.map(({ input }) => input.bars) ?? [report.input.bars];
   if (dividendColumn !== undefined && !bars.some(({ series }) => series.has(dividendColumn))) {
+    const columns = [...new Set(bars.flatMap(({ series }) => [...series.keys()]))].slice(0, MOST_COLUMNS);
     const message = `No instrument of the run has a column "${dividendColumn}" beside its bars.`;
-    warn('DIVIDENDS_UNUSED', '/config/dividendColumn', message, 'Import the bars with that column, or remove it.');
+    const known = columns.length === 0 ? 'Import the bars with that column' : `Name one of ${columns.join(', ')}`;
+    warn('DIVIDENDS_UNUSED', '/config/dividendColumn', message, `${known}, or remove it.`);
   }
   const makerRoles = (['entryOrderRole', 'exitOrderRole'] as const).filter((role) => execution[role] === 'maker');
   const hasMarketEntry = strategy.entries.some((entry) => entry.action.order.type !== 'limit');
