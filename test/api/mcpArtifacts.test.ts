@@ -1,10 +1,12 @@
 // Artifacts over MCP: bounded pages of rows, which together are the whole artifact; and the runs that they belong to,
 // compared in a list.
+import { gzipSync } from 'node:zlib';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cross, indicator, market } from '../support/builders.ts';
 import { createLiveApi, SPX_CONFIG } from '../support/liveApi.ts';
+import { csvOf, daysFrom } from '../support/uploads.ts';
 
 const live = await createLiveApi();
 const mcp = new McpClient({ name: 'test', version: '1.0.0' });
@@ -131,4 +133,37 @@ it('queues the backtest of a row of a sweep', async () => {
   const { body } = await call('get_backtest', { id: queued.body.id, wait: 25 });
   expect(body.headline.returnPct).toBe(at('returnPct'));
   expect(await call('cancel_sweep', { id: sweep.body.id })).toMatchObject({ isError: true, body: { status: 409 } });
+});
+
+it('stores bars, reads the last of them, computes an RSI on them, runs on them, and deletes them', async () => {
+  const days = daysFrom('2021-01-01', 90);
+  const imported = await call('import_bars', { content: csvOf(days), filename: 'AGENT-1d.csv' });
+  expect(imported.body.series).toMatchObject([{ symbol: 'AGENT', timeframe: '1d', bars: 90 }]);
+  const packed = gzipSync(csvOf(days)).toString('base64');
+  const again = await call('import_bars', { content: packed, encoding: 'base64', symbol: 'AGENT' });
+  expect([again.isError, again.body.issues[0].code]).toEqual([true, 'SERIES_EXISTS']);
+  const listed = await call('list_market_data', { owner: 'workspace' });
+  expect(listed.body.data).toMatchObject([{ symbol: 'AGENT', owner: 'workspace' }]);
+
+  const bars = await call('get_bars', { symbol: 'AGENT', timeframe: '1d', last: 2 });
+  const { time, ...prices } = days[89];
+  expect(bars.body.columns).toEqual(['time', ...Object.keys(prices)]);
+  expect(bars.body.rows[1]).toEqual([new Date(time).toISOString().replace(':00.000Z', 'Z'), ...Object.values(prices)]);
+  const rsi = { kind: 'indicator', indicator: 'rsi', args: { length: 14 } };
+  const high = { kind: 'compare', op: 'gt', left: rsi, right: { kind: 'const', value: 50 } };
+  const computed = await call('compute_columns', {
+    symbol: 'AGENT',
+    timeframe: '1d',
+    columns: { rsi, high },
+    where: 'high',
+    last: 3,
+  });
+  expect(computed.body).toMatchObject({ columns: ['time', 'rsi', 'high'], nextCursor: null, total: 3 });
+  for (const [, value, isHigh] of computed.body.rows) expect([value > 50, isHigh]).toEqual([true, true]);
+
+  const { body } = await live.run(averages(5), { ...SPX_CONFIG, signalInstrument: { symbol: 'AGENT' } });
+  expect(body.status).toBe('completed');
+  const gone = await call('delete_market_data', { symbol: 'AGENT', timeframe: '1d' });
+  expect(gone.body).toEqual({ symbol: 'AGENT', timeframe: '1d', deleted: true });
+  expect((await call('get_bars', { symbol: 'AGENT', timeframe: '1d' })).isError).toBe(true);
 });

@@ -43,7 +43,7 @@ const Columns = z.record(z.string(), z.unknown()).superRefine((columns, context)
   }
 });
 
-const ColumnsBody = z
+export const ColumnsBody = z
   .strictObject({
     symbol: text(1, 100),
     timeframe: RowTimeframe,

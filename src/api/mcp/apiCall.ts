@@ -5,10 +5,12 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from '../services.ts';
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** The path from the root, with the query. */
   readonly path: string;
   readonly body?: unknown;
+  /** In place of a body: the bytes of a file. */
+  readonly file?: Uint8Array;
   readonly idempotencyKey?: string | undefined;
 }
 export interface ApiAnswer {
@@ -22,10 +24,11 @@ export type CallApi = (request: ApiRequest, signal?: AbortSignal) => Promise<Api
 
 type Headers = Readonly<Record<string, string>>;
 
-function headersOf(credentials: Headers, { body, idempotencyKey }: ApiRequest): Record<string, string> {
+function headersOf(credentials: Headers, { body, file, idempotencyKey }: ApiRequest): Record<string, string> {
   return {
     ...credentials,
     ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(file !== undefined && { 'content-type': 'application/octet-stream' }),
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
   };
 }
@@ -54,7 +57,8 @@ export type Measure = <Result>(work: () => Result) => Result;
  */
 export function callApp(app: App, credentials: Headers, measure: Measure): CallApi {
   return async (request, signal) => {
-    const payload = request.body === undefined ? undefined : measure(() => JSON.stringify(request.body));
+    const text = request.body === undefined ? undefined : measure(() => JSON.stringify(request.body));
+    const payload = request.file === undefined ? text : Buffer.from(request.file);
     const answer = await app.inject({
       method: request.method,
       url: request.path,
@@ -75,6 +79,7 @@ export function callUrl(baseUrl: string, apiKey: string): CallApi {
         method: request.method,
         headers: headersOf({ 'x-api-key': apiKey }, request),
         ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+        ...(request.file !== undefined && { body: new Uint8Array(request.file) }),
         ...(signal && { signal }),
       });
       return answerOf(answer.status, (name) => answer.headers.get(name), await answer.text());

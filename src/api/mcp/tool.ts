@@ -111,5 +111,15 @@ export function post(path: string, args?: ToolArguments): ApiRequest {
   return { ...request, body, idempotencyKey: key as string | undefined };
 }
 
+/** @param path below the public API's own */
+export const remove = (path: string): ApiRequest => ({ method: 'DELETE', path: BASE + path });
+
+export const upload = (path: string, file: Uint8Array, key: unknown): ApiRequest => ({
+  method: 'POST',
+  path: BASE + path,
+  file,
+  idempotencyKey: key as string | undefined,
+});
+
 /** A value as one segment of a path. */
 export const segment = (value: unknown): string => encodeURIComponent(String(value));

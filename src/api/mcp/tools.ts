@@ -6,6 +6,7 @@ import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
 import { CreateBody, FinalizeBody, StrategyListQuery, ValidateBody } from '../strategies/strategySchemas.ts';
 import { fullSchema } from './listing.ts';
 import type { ApiAnswer } from './apiCall.ts';
+import { DATA_TOOLS } from './dataTools.ts';
 import { getBacktestArtifact, getSweepRows } from './rowTools.ts';
 import { queueTool, resultTool } from './runTools.ts';
 import {
@@ -102,8 +103,13 @@ const CURSOR = z
 const listMarketData = readTool(
   'list_market_data',
   'List market data',
-  'The series that strategies can run on: symbol, timeframe, bars, first and last time.',
-  { limit: BacktestListQuery.shape.limit, cursor: CURSOR },
+  'The series that strategies can run on: symbol, timeframe, bars, first and last time, owner.',
+  {
+    symbol: z.string().optional(),
+    owner: z.enum(['workspace', 'shared']).optional(),
+    limit: BacktestListQuery.shape.limit,
+    cursor: CURSOR,
+  },
   (args, { call }) => call(get(`/market-data?${queryOf(args)}`)),
 );
 
@@ -189,6 +195,7 @@ export const TOOLS: readonly Tool[] = [
   withMaxBytes(getCapabilities, PACK_BYTES),
   withMaxBytes(getSchema, SCHEMA_BYTES),
   listing(withMaxBytes(listMarketData, LIST_BYTES)),
+  ...DATA_TOOLS.map((tool) => withMaxBytes(tool, LIST_BYTES)),
   answering(
     { valid: 'boolean', issues: 'any' },
     readTool(
