@@ -57,7 +57,9 @@ describe('the registry', () => {
 const NAMING: Readonly<Record<string, readonly [why: string, kinds: readonly string[]]>> = {
   'src/api/discovery/authoringPack.ts': ['an example for authors', ['state']],
   'src/api/strategies/strategyExamples.ts': ['an example for authors', ['cross', 'indicator', 'schedule']],
+  'src/api/marketData/columnsExamples.ts': ['examples for authors', ['compare', 'const', 'indicator', 'market']],
   'src/cli/demoStrategies.ts': ['the strategies of the demo', ['compare', 'cross', 'indicator', 'market', 'schedule']],
+  'src/engine/computeColumns.ts': ['the entry that is true on every bar', ['compare', 'const', 'market']],
   'src/engine/pool/warmUp.ts': [
     'the strategy that warms up a thread',
     ['and', 'compare', 'const', 'cross', 'indicator', 'market', 'not', 'pattern'],

@@ -17,8 +17,7 @@ function repairedHash(body: Body): string | undefined {
   for (let round = 0; round < 3; round++) {
     const { valid, issues, compiled } = checkStrategy(current);
     if (valid) return compiled?.strategyHash;
-    for (const { patch = [] } of issues)
-      current = jsonPatch.applyPatch(current, structuredClone(patch)).newDocument;
+    for (const { patch = [] } of issues) current = jsonPatch.applyPatch(current, structuredClone(patch)).newDocument;
   }
   return undefined;
 }
