@@ -144,6 +144,8 @@ describe('an upload is refused', () => {
       limits.uploadBytes = 40_000;
       const bomb = await upload('symbol=X', gzipSync(Buffer.alloc(400_000, '1,2\n')), { by });
       expect(codesOf(bomb)).toEqual(['FILE_TOO_LARGE']);
+      const dense = await upload('symbol=X', gzipSync(Buffer.alloc(300_000, '1,2\n')), { by });
+      expect([codesOf(dense), dense.body.message]).toEqual([['FILE_TOO_LARGE'], expect.stringContaining('cells')]);
       const large = await upload('symbol=X', Buffer.alloc(40_001, '1,2\n'), { by });
       expect([large.status, large.body.limitName]).toEqual([413, 'uploadBytes']);
       expect((await upload('symbol=ONE', csvOf(DAYS), { by })).status).toBe(201);

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { astOf, CONFIG, condition, readyVersion, type Attack, type Send, type Target } from './attack.ts';
+import { DATA_ATTACKS } from './dataAttacks.ts';
 import { DOOR_ATTACKS } from './doorAttacks.ts';
 import { signToken } from './identity.ts';
 import { largeBodies } from './largeBodies.ts';
@@ -165,6 +166,7 @@ const ATTACKS: readonly Attack[] = [
   ...PORTFOLIO_ATTACKS,
   ...SWEEP_ATTACKS,
   ...WEBHOOK_ATTACKS,
+  ...DATA_ATTACKS,
   {
     name: 'versions without end',
     parallel: 1,

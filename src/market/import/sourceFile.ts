@@ -6,6 +6,7 @@ import { readArrow } from './arrowFile.ts';
 import { readCsv } from './csv.ts';
 import { readJson } from './json.ts';
 import { readParquet } from './parquet.ts';
+import { CELL_BYTES } from './table.ts';
 import type { Table } from './table.ts';
 import { MarketDataError, refuse } from './importError.ts';
 import { isZip, zipEntries } from './zip.ts';
@@ -53,6 +54,7 @@ export async function readSource(bytes: Uint8Array, maxBytes = MAX_BYTES): Promi
       'FORMAT_UNKNOWN',
       'The file is a web page or XML, such as an error in place of a download. Download it again.',
     );
+  if (maxBytes < MAX_BYTES) limitCells(utf8, Math.floor(maxBytes / CELL_BYTES));
   return /^\s*[[{]/.test(headOf(utf8)) ? readJson(decoded(utf8)) : readCsv(utf8);
 }
 
@@ -72,6 +74,17 @@ const UNREAD: readonly { readonly magic: readonly number[]; readonly what: strin
   { magic: [0x80, 5, 0x95], what: 'a pickle of Python', wayOut: PANDAS },
   { magic: bytesOf('SQLite'), what: 'a SQLite database', wayOut: 'Write its table as CSV: sqlite3 -csv -header.' },
 ];
+
+/** What may stand between two cells of a text: comma, line break, semicolon, tab. */
+const SEPARATORS: ReadonlySet<number> = new Set([0x2c, 0x0a, 0x3b, 0x09]);
+
+/** Refuses a text whose cells would take much more memory than itself: rows of `1,2`. */
+function limitCells(text: Uint8Array, maxCells: number): void {
+  let cells = 1;
+  for (let at = 0; at < text.length; at++) if (SEPARATORS.has(text[at])) cells++;
+  if (cells > maxCells)
+    refuse('FILE_TOO_LARGE', `The file has more than ${maxCells} cells. Import fewer columns or a shorter range.`);
+}
 
 /** The bytes inside of gzip and Zstandard. */
 function unpacked(bytes: Uint8Array, maxBytes: number): Uint8Array {
