@@ -79,7 +79,14 @@ export interface Bars {
  * Where the periods per year come from: stated, inferred from the bars, or assumed where there are too few bars to show
  * them.
  */
-export type CalendarBasis = 'given' | 'traded_every_day' | 'closed_days' | 'closed_nights' | 'counted_days' | 'assumed';
+export type CalendarBasis =
+  | 'given'
+  | 'traded_every_day'
+  | 'closed_days'
+  | 'closed_nights'
+  | 'counted_days'
+  | 'one_per_bar'
+  | 'assumed';
 
 /** What is known about a traded instrument. */
 export interface Instrument {

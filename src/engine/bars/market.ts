@@ -4,6 +4,7 @@ import { openSnapshot } from './arrow.ts';
 import type { Snapshot } from './arrow.ts';
 import { contradictionsOf } from './contradictions.ts';
 import { coversBars } from './coverage.ts';
+import { annualizedOn } from './periodsPerYear.ts';
 import { resample } from './resample.ts';
 import { divisorsOf } from './timeframes.ts';
 
@@ -77,7 +78,7 @@ function marketAmong(
   const [finest] = storedBelow(ofBase.stored, timeframe);
   return {
     base: ofBase.bars(baseSource, timeframe),
-    instrument: ofBase.snapshot(baseSource).meta.instrument,
+    instrument: annualizedOn(ofBase.snapshot(baseSource).meta.instrument, timeframe),
     fine: finest && ofBase.bars(finest, finest),
     bars,
   };

@@ -1,6 +1,7 @@
 // Warnings about a backtest and its config: they never block, and are returned beside the result.
 import { CONTRADICTION_ADVICE, describeContradictions } from '../bars/contradictionCause.ts';
 import { contradictionsIn } from '../bars/contradictions.ts';
+import { isIntraday } from '../bars/timeframes.ts';
 import type { RunnableExpression, RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
 import type { ValidationIssue } from '../language/issues/issues.ts';
 import type {
@@ -88,7 +89,7 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
     const message = `${role} is maker, but these are market orders: a real exchange would charge them as taker.`;
     warn('MAKER_FILL_ASSUMED', `/config/execution/${role}`, message, 'Use taker for market orders, or limit entries.');
   }
-  if (timeframe === '1d' && readsHours(strategy, ast)) {
+  if (!isIntraday(timeframe) && readsHours(strategy, ast)) {
     const { message, suggestion } = HOURS_OF_DAILY_BARS;
     warn('INTRADAY_WINDOW', '/config/timeframe', message, suggestion);
   }

@@ -3,6 +3,7 @@ import { createMarket, sourceTimeframe } from '../../../src/engine/bars/market.t
 import type { Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
 import { contradictionsOf } from '../../../src/engine/bars/contradictions.ts';
 import { openSnapshot } from '../../../src/engine/bars/arrow.ts';
+import { periodsPerYear } from '../../../src/engine/bars/periodsPerYear.ts';
 import { resample } from '../../../src/engine/bars/resample.ts';
 import { makeSnapshot } from '../../../src/market/snapshotFiles.ts';
 import { coversBars } from '../../../src/engine/bars/coverage.ts';
@@ -31,6 +32,41 @@ describe('a market', () => {
   it('resamples what is not stored from the finest stored bars', () => {
     const { base } = createMarket([quarters, minutes], 'A', '1h');
     expect(base).toMatchObject({ length: 50, isResampled: true, sha256: minutes.meta.sha256 });
+  });
+
+  it('makes a timeframe of stored bars of which whole ones make it, and of no others', () => {
+    const stored: StoredTimeframe[] = ['3m', '4h', '1w'];
+    const source = (wanted: StoredTimeframe) => sourceTimeframe(stored, wanted, () => true);
+    expect((['1m', '5m', '15m', '6h', '8h', '1d', '1w', '1M'] as const).map(source)).toEqual([
+      undefined,
+      undefined,
+      '3m',
+      '3m',
+      '3m',
+      '3m',
+      '1w',
+      '3m',
+    ]);
+    expect(sourceTimeframe(['4h', '1w'], '6h', () => true)).toBeUndefined();
+    expect(sourceTimeframe(['1w'], '1M', () => true)).toBeUndefined();
+  });
+
+  it('looks inside a bar at finer ones of which whole bars make it', () => {
+    const days = randomSnapshot({ symbol: 'A', timeframe: '1d', count: 80 });
+    const weeks = madeOf(days, '1w');
+    const months = madeOf(days, '1M');
+    expect(createMarket([days, weeks, months], 'A', '1M').fine).toMatchObject({ timeframe: '1d' });
+    expect(createMarket([weeks, months], 'A', '1M').fine).toBeUndefined();
+  });
+
+  it('has one period per bar of a week or a month', () => {
+    const days = randomSnapshot({ symbol: 'A', timeframe: '1d', count: 80 });
+    const periods = (['1d', '1w', '1M'] as const).map((timeframe) => {
+      const { instrument } = createMarket([days], 'A', timeframe);
+      expect(createMarket([days], 'A', timeframe).instrument).toBe(instrument);
+      return periodsPerYear(instrument);
+    });
+    expect(periods).toEqual([365, 52, 12]);
   });
 
   it('drills into the finest imported bars below the base, never into resampled ones', () => {

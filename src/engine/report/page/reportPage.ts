@@ -2,6 +2,7 @@
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { ENGINE_VERSION } from '../../version.ts';
 import { periodsPerYear, periodsPerYearReason } from '../../bars/periodsPerYear.ts';
+import { isIntraday } from '../../bars/timeframes.ts';
 import type { PortfolioRun } from '../reportInput.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { chartData } from './chartData.ts';
@@ -113,7 +114,7 @@ function precisionOf({ report, trades }: CompletedRun): Precision {
       instrument.qtyStep,
       trades.reduce((most, { quantity }) => Math.max(most, quantity), 0),
     ),
-    time: bars.timeframe === '1d' ? day : minute,
+    time: isIntraday(bars.timeframe) ? minute : day,
   };
 }
 
@@ -131,7 +132,7 @@ function dataOf(run: CompletedRun, precision: Precision): object {
     ...chartData(run, shownTrades(run)),
     initialBalance: config.initialBalance,
     symbol: marketOf(run),
-    isDaily: config.timeframe === '1d',
+    isDaily: !isIntraday(config.timeframe),
     isWide: isWide(run),
     priceDecimals: precision.price,
     moneyDecimals: precision.money,
