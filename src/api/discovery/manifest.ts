@@ -74,6 +74,7 @@ const SEMANTICS = [
   'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %, also in keys that end in Pct). Times of bars are ms UTC; keys that end in At are ISO 8601. A range has the bars that open at or after `start` and have closed by `end`.',
   'config.timeframe and config.signalInstrument win over the defaults of the strategy.',
   'config.instruments makes a portfolio: the strategy runs on each instrument, all from one account.',
+  'Bars: GET /market-data/{symbol}/{timeframe}/bars; values and conditions on them: POST /columns; bars of your own: POST /market-data (scope market_data_write).',
 ];
 
 const manifestOf = (address: PublicAddress): z.infer<typeof Manifest> => ({
