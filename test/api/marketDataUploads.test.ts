@@ -67,10 +67,12 @@ describe('an agent with only a key', () => {
 
   it('lists its own series beside the shared ones, which its own take the place of', async () => {
     const before = await rowsOf('GOOG');
-    const made = await upload('symbol=GOOG', csvOf(DAYS));
+    const made = await upload('symbol=GOOG&calendar=XNAS', csvOf(DAYS));
     expect(made.body.series[0].notes).toContainEqual(expect.stringContaining('now reads only its own'));
     const { body } = await client.get('/market-data?owner=workspace&symbol=GOOG');
-    expect(body.data).toMatchObject([{ symbol: 'GOOG', timeframe: '1d', bars: 300, owner: 'workspace' }]);
+    expect(body.data).toMatchObject([
+      { symbol: 'GOOG', timeframe: '1d', bars: 300, owner: 'workspace', calendar: 'XNYS' },
+    ]);
     expect((await client.get('/market-data?symbol=SPX')).body.data).toMatchObject([{ owner: 'shared' }]);
     expect(await rowsOf('GOOG')).toEqual(DAYS);
     await client.delete('/market-data/GOOG/1d');
@@ -125,6 +127,7 @@ describe('an upload is refused', () => {
     ['symbol=X', '', 'NO_ROWS', /empty/],
     ['symbol=X&columns=tim%3DDate', csvOf(DAYS), 'OPTION_INVALID', /does not name a column/],
     ['symbol=X&instrument=7', csvOf(DAYS), 'INSTRUMENT_INVALID', /instrument/],
+    ['symbol=X&calendar=NYSE', csvOf(DAYS), 'INSTRUMENT_INVALID', /calendar: Use XNYS/],
     ['symbol=a%20b', csvOf(DAYS), 'SYMBOL_INVALID', /symbol/i],
     ['symbol=X', Buffer.from('504b0304ffff', 'hex'), 'FILE_UNREADABLE', /damaged/],
     ['symbol=X&timeframe=1d', 'time,open,high,low,close,volume\n2020-01-01,1,2,3,2,1\n', 'HIGH_BELOW_LOW', /Row 1/],

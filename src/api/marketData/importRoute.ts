@@ -44,6 +44,9 @@ const ImportQuery = z.strictObject({
   instrument: z.string().max(2_000).optional().meta({
     description: 'Metadata as JSON, such as {"tickSize":0.01,"periodsPerYear":252}.',
   }),
+  calendar: text(1, 20).optional().meta({
+    description: 'The exchange whose trading days and hours it has, such as XNYS; none: those that the bars show.',
+  }),
 });
 
 const ImportedSeriesBody = z
@@ -111,7 +114,9 @@ function route(app: App, services: Services): void {
     },
     async (request, reply) => {
       const { caller, query, rawBody } = request;
-      const { symbol, filename, onExisting, instrument, ...options } = query as Readonly<Record<string, string>> &
+      const { symbol, filename, onExisting, instrument, calendar, ...options } = query as Readonly<
+        Record<string, string>
+      > &
         Pick<z.infer<typeof ImportQuery>, 'onExisting'>;
       const pause = async (): Promise<void> => {
         await immediate();
@@ -120,7 +125,7 @@ function route(app: App, services: Services): void {
       // Read before the transaction, which must not wait for it; a repeated request is answered as the first was.
       const [read] = await Promise.allSettled([
         asProblem(async () => {
-          const given = instrument === undefined ? {} : parseInstrumentFields(instrument);
+          const given = parseInstrumentFields(instrument ?? '{}', calendar);
           if (symbol !== undefined) makeInstrument(symbol, given);
           const maxBytes = Math.min(UNPACKED_RATIO * TIER_LIMITS[caller.tier].uploadBytes, MOST_UNPACKED_BYTES);
           const upload = { bytes: rawBody ?? new Uint8Array(), symbol, filename, maxBytes };
