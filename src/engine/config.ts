@@ -57,22 +57,20 @@ const Execution = z.strictObject({
 /** The last millisecond that a Date can name. */
 const MAX_TIME_MS = 8.64e15;
 /** A point in time as people write it, or as numbers. */
-export const ConfigTime = z
-  .union(
-    [
-      z.int().min(-MAX_TIME_MS).max(MAX_TIME_MS),
-      z.iso.date(),
-      z.iso.datetime({ offset: true }),
-      // To the minute.
-      z.iso.datetime({ offset: true, precision: -1 }),
-    ],
-    { error: 'must be a day such as "2020-01-31", a time with its zone such as "2020-01-31T09:30Z", or milliseconds' },
-  )
-  .meta({
-    description:
-      'A day (midnight UTC), a time with its zone, or a number: milliseconds since 1970, or seconds when it has at ' +
-      'most 10 digits.',
-    examples: ['2015-01-31', '2015-01-31T09:30:00Z', 1_422_696_600_000],
+const PointInTime = z.union(
+  [
+    z.int().min(-MAX_TIME_MS).max(MAX_TIME_MS),
+    z.iso.date(),
+    z.iso.datetime({ offset: true }),
+    // To the minute.
+    z.iso.datetime({ offset: true, precision: -1 }),
+  ],
+  { error: 'must be a day such as "2020-01-31", a time with its zone such as "2020-01-31T09:30Z", or milliseconds' },
+);
+const timeOf = (description: string, examples?: (string | number)[]) =>
+  PointInTime.meta({
+    description,
+    ...(examples !== undefined && { examples }),
     // Replaces the patterns of the formats, which nobody can read.
     override: {
       anyOf: [
@@ -82,6 +80,11 @@ export const ConfigTime = z
       ],
     },
   });
+export const ConfigTime = timeOf(
+  'A day (midnight UTC), a time with its zone, or a number: milliseconds since 1970, or seconds when it has at ' +
+    'most 10 digits.',
+  ['2015-01-31', '2015-01-31T09:30:00Z', 1_422_696_600_000],
+);
 const InstrumentName = z.strictObject({ symbol: z.string().min(1).max(100) });
 /** The most instruments that any run may have; tiers allow fewer. */
 export const MAX_INSTRUMENTS = 1000;
@@ -90,8 +93,7 @@ export const MAX_SLOTS = 100_000;
 const MAX_DIVIDENDS = 20_000;
 const Dividend = z.strictObject({
   symbol: z.string().min(1).max(100).optional().meta({ description: 'Required in a portfolio.' }),
-  /** The ex-date. */
-  time: ConfigTime,
+  time: timeOf('The ex-date, written as the times of the range.'),
   amount: z.number().positive().max(1e9).meta({ description: 'Quote currency per unit.' }),
 });
 const Portfolio = z.strictObject({
