@@ -28,8 +28,12 @@ interface Body {
     readonly 'application/json': { readonly schema: Reference & { readonly anyOf?: readonly Reference[] } };
   };
 }
+interface Operation {
+  readonly requestBody?: Body;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+}
 interface Document {
-  readonly paths: Record<string, Record<string, { readonly requestBody?: Body }>>;
+  readonly paths: Record<string, Record<string, Operation>>;
   readonly components: { readonly schemas: Record<string, { readonly examples?: readonly object[] }> };
 }
 
@@ -78,6 +82,11 @@ const runBatch = async (body: object) => {
   const { items } = body as { readonly items: readonly object[] };
   return client.post('/backtests/batch', { items: items.map((item) => ({ ...item, strategyVersionId })) });
 };
+const changeWebhook = async (payload: object): Promise<Reply> => {
+  const { id } = (await client.post('/webhooks', { url: 'https://example.com/' })).body;
+  const headers = { 'x-api-key': client.apiKey };
+  return api.send({ method: 'PATCH', url: `/public/v1/webhooks/${id}`, headers, payload });
+};
 
 const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
   'POST /public/v1/system-strategies/{key}/copy': (body) => client.post('/system-strategies/golden_cross/copy', body),
@@ -89,6 +98,9 @@ const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
   'POST /public/v1/backtests/batch': runBatch,
   'POST /public/v1/backtests/{id}/robustness': checkRobustness,
   'POST /public/v1/sweeps': runSweep,
+  'POST /public/v1/columns': (body) => client.post('/columns', body),
+  'POST /public/v1/webhooks': (body) => client.post('/webhooks', body),
+  'PATCH /public/v1/webhooks/{id}': changeWebhook,
   'POST /workspaces/{workspaceId}/backtests/validate-strategy': (body) => asOwner('backtests/validate-strategy', body),
   'POST /workspaces/{workspaceId}/backtests/validate-signal-graph': (body) =>
     asOwner('backtests/validate-signal-graph', body),
@@ -127,6 +139,8 @@ function withMember(body: object, schemaPlace: string, value: unknown): object {
   return copy;
 }
 
+const BARS = '/public/v1/market-data/{symbol}/{timeframe}/bars';
+
 /** Places of examples → how such an example is run. An example that no row matches fails the test. */
 const RUNNERS: readonly (readonly [RegExp, (example: Example, match: RegExpExecArray) => Promise<void>])[] = [
   [
@@ -136,6 +150,18 @@ const RUNNERS: readonly (readonly [RegExp, (example: Example, match: RegExpExecA
       const body = member === undefined ? (value as object) : withMember(examples[0], member, value);
       const reply = await SENDERS[operation](body);
       expect([200, 201], `${operation}: ${reply.text}`).toContain(reply.status);
+    },
+  ],
+  [
+    // A parameter of the bars of a series.
+    /^\/paths\/~1public~1v1~1market-data~1{symbol}~1{timeframe}~1bars\/get\/parameters\/(\d+)\/schema\/examples\/\d+$/,
+    async ({ value }, [, at]) => {
+      const { get } = (api.app.swagger() as unknown as Document).paths[BARS];
+      const { name, in: place } = get.parameters![Number(at)];
+      const query = place === 'query' ? `?${name}=${encodeURIComponent(String(value))}` : '';
+      const path = BARS.replace(`{${name}}`, String(value)).replace('{symbol}', 'SPX').replace('{timeframe}', '1d');
+      const reply = await client.get(`${path.replace('/public/v1', '')}${query}`);
+      expect([name, reply.status, reply.text]).toEqual([name, 200, expect.any(String)]);
     },
   ],
   [

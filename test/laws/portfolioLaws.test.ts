@@ -33,17 +33,22 @@ function forPortfolios(count: number, inputOf: InputOf, law: (input: PortfolioIn
   }
 }
 
-/** The rows of one instrument, in order, as text: numbers to nine digits. */
+/** An addition that is worth less than this is what is left of an account of 1e9: a difference of sums of its size. */
+const LEFTOVER = 1_000;
+
+/** The rows of one instrument, in order, as text: numbers to nine digits, the size and profit of leftovers to six. */
 function rowsOf({ trades, tradeInstruments }: PortfolioResult, instrument: number): string[] {
   const own = trades.filter((_, at) => tradeInstruments[at] === instrument);
-  return own.map(({ entryRow, exitRow, exitReason, entryPrice, exitPrice, quantity, pnl }) =>
-    [
+  return own.map(({ entryRow, exitRow, exitReason, entryPrice, exitPrice, quantity, pnl }) => {
+    const digits = quantity * entryPrice < LEFTOVER ? 6 : 9;
+    return [
       entryRow,
       exitRow,
       exitReason,
-      ...[entryPrice, exitPrice, quantity, pnl].map((value) => value.toPrecision(9)),
-    ].join(),
-  );
+      ...[entryPrice, exitPrice].map((value) => value.toPrecision(9)),
+      ...[quantity, pnl].map((value) => value.toPrecision(digits)),
+    ].join();
+  });
 }
 
 describe('the order of the list', { timeout: 600_000 }, () => {
