@@ -150,7 +150,7 @@ describe('the sessions of another package', () => {
 describe('a schedule by a calendar', () => {
   const taken = (schedule: DaySchedule, days: readonly string[], calendar = owner('XNYS')): string[] => {
     const times = days.map((day) => Date.parse(day));
-    const bits = scheduledDays(schedule, Float64Array.from(times), calendarOf(calendar));
+    const bits = scheduledDays(schedule, Float64Array.from(times), '1d', calendarOf(calendar));
     return days.filter((_, row) => hasBit(bits, row));
   };
   const march = ['2024-03-27', '2024-03-28', '2024-04-01', '2024-04-02'];

@@ -15,7 +15,7 @@ const calendar = (tradesAllDay: boolean): ReturnType<typeof calendarOf> =>
 const time = (text: string): number => Date.parse(`${text}Z`);
 /** The bars on which a schedule takes place, as dates or as dates and times. */
 function taken(schedule: DaySchedule, times: readonly number[], tradesAllDay = false): string[] {
-  const bits = scheduledDays(schedule, Float64Array.from(times), calendar(tradesAllDay));
+  const bits = scheduledDays(schedule, Float64Array.from(times), '1d', calendar(tradesAllDay));
   return textsOf(times.filter((_, row) => hasBit(bits, row)));
 }
 const textsOf = (times: readonly number[]): string[] =>
@@ -29,6 +29,28 @@ function weekdays(from: string, to: string, holidays: readonly string[] = []): n
   }
   return days;
 }
+
+describe('a day inside of a bar', () => {
+  it('takes place on the week that holds it', () => {
+    const weeks = weekdays('2024-01-01', '2025-01-31').filter((day) => new Date(day).getUTCDay() === 1);
+    const bits = scheduledDays({ every: 'month', on: -1 }, Float64Array.from(weeks), '1w', calendar(false));
+    const monthEnds = Array.from({ length: 13 }, (_, month) =>
+      weekdays('2024-01-01', '2025-01-31').findLast((day) => day < Date.UTC(2024, month + 1, 1))!,
+    );
+    const mondays = monthEnds.map((day) => day - ((new Date(day).getUTCDay() + 6) % 7) * DAY_MS);
+    expect(textsOf(weeks.filter((_, row) => hasBit(bits, row)))).toEqual(textsOf(mondays));
+  });
+
+  it('takes place on the month that holds it, once for all weeks of it', () => {
+    const months = Array.from({ length: 14 }, (_, month) => Date.UTC(2024, month, 1));
+    const marks = (schedule: DaySchedule) => {
+      const bits = scheduledDays(schedule, Float64Array.from(months), '1M', calendar(true));
+      return textsOf(months.filter((_, row) => hasBit(bits, row)));
+    };
+    expect(marks({ every: 'quarter', on: -1 })).toEqual(['2024-03-01', '2024-06-01', '2024-09-01', '2024-12-01']);
+    expect(marks({ every: 'week', on: 1 })).toEqual(textsOf(months));
+  });
+});
 
 describe('a scheduled day', () => {
   it.each<[string, DaySchedule, readonly number[], readonly string[]]>([
@@ -146,11 +168,11 @@ describe('a scheduled day', () => {
         schedules,
         fc.double({ min: 0, max: 1, noNaN: true }),
         ({ times, tradesAllDay }, schedule, part) => {
-          const found = scheduledDays(schedule, Float64Array.from(times), calendar(tradesAllDay));
+          const found = scheduledDays(schedule, Float64Array.from(times), '1d', calendar(tradesAllDay));
           const rows = times.map((_, row) => hasBit(found, row));
           expect(rows).toEqual(scheduledBars(schedule, times, tradesAllDay));
           const some = times.slice(0, Math.ceil(part * times.length));
-          const prefix = scheduledDays(schedule, Float64Array.from(some), calendar(tradesAllDay));
+          const prefix = scheduledDays(schedule, Float64Array.from(some), '1d', calendar(tradesAllDay));
           expect(some.map((_, row) => hasBit(prefix, row))).toEqual(rows.slice(0, some.length));
           takenBars += rows.filter(Boolean).length;
         },
@@ -179,7 +201,7 @@ describe('in a universe', () => {
   const bitcoin = Array.from({ length: 15 }, (_, day) => Date.parse('2024-05-27') + day * DAY_MS);
   const mixed = calendarOfUniverse({ instruments: [market('BTC', bitcoin, true), market('SPY', stock, false)] });
   const takenOn = (times: readonly number[]): string[] => {
-    const bits = scheduledDays({ every: 'month', on: 1 }, Float64Array.from(times), mixed);
+    const bits = scheduledDays({ every: 'month', on: 1 }, Float64Array.from(times), '1d', mixed);
     return textsOf(times.filter((_, row) => hasBit(bits, row)));
   };
 
@@ -201,7 +223,7 @@ describe('in a universe', () => {
 
   it('another timeframe or instrument follows its own bars', () => {
     const own = ownBarsOf(mixed);
-    const bits = scheduledDays({ every: 'month', on: 1 }, Float64Array.from(bitcoin), own);
+    const bits = scheduledDays({ every: 'month', on: 1 }, Float64Array.from(bitcoin), '1d', own);
     expect(textsOf(bitcoin.filter((_, row) => hasBit(bits, row)))).toEqual(['2024-06-03']);
   });
 

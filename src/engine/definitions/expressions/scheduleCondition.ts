@@ -70,8 +70,8 @@ export const scheduleCondition: ConditionDefinition<typeof schema, Node, Schedul
   operation: {
     op: 'schedule',
     readsCalendar: true,
-    column: ({ days, everyBars }, { times, calendar }) => ({
-      isTrue: days === null ? everyBarsOf(everyBars, times, calendar) : scheduledDays(days, times, calendar),
+    column: ({ days, everyBars }, { times, timeframe, calendar }) => ({
+      isTrue: days === null ? everyBarsOf(everyBars, times, calendar) : scheduledDays(days, times, timeframe, calendar),
       isUnknown: NOTHING_UNKNOWN,
     }),
     parts: () => 1,

@@ -1,6 +1,7 @@
 // Schedules: the instants of a calendar at which one is due, and the bars on which it takes place (semantics §1.14).
-import { DAY_MS, MINUTE_MS } from '../../bars/bars.ts';
+import { DAY_MS, MINUTE_MS, type Timeframe } from '../../bars/bars.ts';
 import type { RunCalendar } from '../../bars/runCalendar.ts';
+import { isFiner, openOf } from '../../bars/timeframes.ts';
 import { weekdayOf, type IsTradingDay } from '../../bars/tradingDays.ts';
 import { wordCount } from '../../kernels/bits.ts';
 import { lowerBound } from '../../kernels/search.ts';
@@ -51,14 +52,19 @@ const timeOfDay = (clock: string): number => (Number(clock.slice(0, 2)) * 60 + N
 
 /**
  * Marks the bars on which the schedule takes place. It is due from `at` on, on its day of each period, and takes place
- * on the first followed bar that opens then or later: on a holiday, on the first bar after it. Days before the first
- * bar are left out.
- * @param times the open times of the bars that are marked
+ * on the first followed bar that opens then or later: on a holiday, on the first bar after it. A bar of a week or a
+ * month holds the day. Days before the first bar are left out.
+ * @param times the open times of the bars that are marked, of this timeframe like the followed ones
  */
-export function scheduledDays(schedule: DaySchedule, times: Float64Array, calendar: RunCalendar): Uint32Array {
+export function scheduledDays(
+  schedule: DaySchedule,
+  times: Float64Array,
+  timeframe: Timeframe,
+  calendar: RunCalendar,
+): Uint32Array {
   const { followed, axis, isTradingDay } = calendar;
-  if (followed === null) return marked(findPlaces(schedule, times, isTradingDay), times);
-  const found = foundIn(schedule, followed, calendar);
+  if (followed === null) return marked(findPlaces(schedule, times, timeframe, isTradingDay), times);
+  const found = foundIn(schedule, followed, timeframe, calendar);
   // The axis has all times of the instrument: as many are the same ones.
   if (axis === null || times.length !== axis.length) return marked(found.places, times);
   return (found.onAxis ??= marked(found.places, axis));
@@ -73,13 +79,13 @@ interface Found {
 }
 const known = new WeakMap<RunCalendar, Map<string, Found>>();
 
-function foundIn(schedule: DaySchedule, followed: Float64Array, calendar: RunCalendar): Found {
+function foundIn(schedule: DaySchedule, followed: Float64Array, timeframe: Timeframe, calendar: RunCalendar): Found {
   let schedules = known.get(calendar);
   if (schedules === undefined) known.set(calendar, (schedules = new Map()));
   const key = `${schedule.every} ${schedule.on} ${schedule.at}`;
   let found = schedules.get(key);
   if (found === undefined) {
-    found = { places: findPlaces(schedule, followed, calendar.isTradingDay), onAxis: null };
+    found = { places: findPlaces(schedule, followed, timeframe, calendar.isTradingDay), onAxis: null };
     schedules.set(key, found);
   }
   return found;
@@ -92,28 +98,38 @@ function marked(places: readonly number[], times: Float64Array): Uint32Array {
 }
 
 /** The open times of the bars on which a schedule takes place. */
-const findPlaces = (schedule: DaySchedule, followed: Float64Array, isTradingDay: IsTradingDay): number[] =>
-  Array.from(occurrencesOf(schedule, followed, isTradingDay), ({ time }) => time);
+const findPlaces = (
+  schedule: DaySchedule,
+  followed: Float64Array,
+  timeframe: Timeframe,
+  isTradingDay: IsTradingDay,
+): number[] => Array.from(occurrencesOf(schedule, followed, timeframe, isTradingDay), ({ time }) => time);
 
 /** Each day that takes place, and the open time of the bar on which it does. */
 function* occurrencesOf(
   { every, on, at }: DaySchedule,
   followed: Float64Array,
+  timeframe: Timeframe,
   isTradingDay: IsTradingDay,
 ): Generator<{ readonly day: number; readonly time: number }> {
   if (followed.length === 0) return;
   const firstDay = Math.floor(followed[0] / DAY_MS);
   const clock = at === undefined ? 0 : timeOfDay(at);
+  const holdsDays = isFiner('1d', timeframe);
   for (let from = firstDayOf(every, firstDay), to; ; from = to) {
     to = nextPeriod(every, from);
     const day = dayIn(from, to, on, isTradingDay);
-    const bar = lowerBound(followed, (day ?? from) * DAY_MS + (day === undefined ? 0 : clock));
+    const due = (day ?? from) * DAY_MS + (day === undefined ? 0 : clock);
+    const bar = lowerBound(followed, holdsDays ? openOf(timeframe, due) : due);
     if (bar === followed.length) return;
     if (day !== undefined && day >= firstDay) yield { day, time: followed[bar] };
   }
 }
 
-/** The days, as midnights UTC, that took place late, on a bar between two instants, and how many did at all. */
+/**
+ * The days, as midnights UTC, that took place late, on a bar between two instants, and how many did at all. The bars
+ * take a day or less.
+ */
 export function lateDaysOf(
   schedule: DaySchedule,
   times: Float64Array,
@@ -122,7 +138,7 @@ export function lateDaysOf(
 ): { readonly late: readonly number[]; readonly count: number } {
   const late: number[] = [];
   let count = 0;
-  for (const { day, time } of occurrencesOf(schedule, followed ?? times, isTradingDay)) {
+  for (const { day, time } of occurrencesOf(schedule, followed ?? times, '1d', isTradingDay)) {
     if (time < from || time > to) continue;
     count++;
     if (time >= (day + 1) * DAY_MS) late.push(day * DAY_MS);
