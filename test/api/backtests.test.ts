@@ -1,6 +1,7 @@
 // Queuing backtests over HTTP: what is accepted, what is refused and how, one by one and in batches.
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { afterAll, describe, expect, it } from 'vitest';
+import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';
 import { FEES, config, createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 
 const backtests = await createBacktestApi();
@@ -102,6 +103,17 @@ describe('POST /backtests', () => {
   it('answers a draft version with 409', async () => {
     const reply = await client.post('/backtests', body({}, draftId));
     expect(reply).toMatchObject({ status: 409, body: { code: 'STRATEGY_VERSION_NOT_READY', retryable: false } });
+  });
+
+  it('answers the id of a strategy with the id of its ready version, but none of another workspace', async () => {
+    const { status, body: problem } = await client.post('/backtests', body({}, strategyId));
+    expect([status, problem.code]).toEqual([404, 'NOT_FOUND']);
+    expect(problem.message).toContain(`Its newest ready version, number 1, is ${versionId}.`);
+    const drafted = await client.post('/strategies', { name: 'x', settings: {}, strategyAst: EXAMPLE_STRATEGY_AST });
+    const unready = await client.post('/backtests', body({}, drafted.body.id));
+    expect(unready.body.message).toMatch(/is the id of a strategy, .* None of its newest versions is ready/);
+    const foreign = await (await api.client()).post('/backtests', body({}, strategyId));
+    expect(foreign.body.message).toBe(`No strategy version "${strategyId}" in this workspace.`);
   });
 
   it('answers an unknown version, or one of another workspace, with 404', async () => {

@@ -244,6 +244,39 @@ describe('the authoring pack', () => {
     expect(again).toMatchObject({ status: 304, text: '' });
   });
 
+  it('has in its short view or in the parts that it names whatever the whole has', async () => {
+    const { body: whole } = await client.get('/authoring-pack');
+    const { body: short } = await client.get('/authoring-pack?part=core');
+    for (const part of ['examples', 'kinds', 'members', 'config']) {
+      const named: string[] = [...Object.keys(short[part]), ...short.parts[part].split(/,? /)];
+      expect(named.toSorted(), part).toEqual(Object.keys(whole[part]).toSorted());
+      expect(whole[part]).toMatchObject(short[part]);
+    }
+    for (const part of Object.keys(short.parts)) {
+      const { body } = await client.get(`/authoring-pack?part=${part}`);
+      expect(body).toEqual({ [part]: whole[part] });
+    }
+    const left = whole.indicators.split(' ').filter((text: string) => !short.indicators.split(' ').includes(text));
+    expect(short.parts.indicators).toBe(`${left.length} other names`);
+    expect((await client.get('/authoring-pack?part=nothing')).status).toBe(400);
+  });
+
+  it('gives thirty indicators with arguments and outputs that they have', async () => {
+    const { body: short } = await client.get('/authoring-pack?part=core');
+    const texts: string[] = short.indicators.split(' ');
+    expect(texts.length).toBeGreaterThanOrEqual(30);
+    for (const text of texts) {
+      const [, id, args = '', outputs = ''] = /^(\w+)(?:\((.*?)\))?(?:→(.*))?$/.exec(text)!;
+      const { body } = await client.get(`/capabilities/indicators/${id}`);
+      const defaults = Object.fromEntries(body.args.map((arg: Record<string, unknown>) => [arg.name, arg.default]));
+      const given = args.split(',').filter((each) => each !== '');
+      for (const [name, value] of given.map((each) => each.split('=')))
+        expect([id, name, defaults[name]]).toEqual([id, name, Number(value)]);
+      const names = body.outputs.map(({ name }: { name: string }) => name);
+      expect([id, outputs]).toEqual([id, body.outputRequired ? names.join(',') : '']);
+    }
+  });
+
   it('has an example of an allocation that is valid, and the words of a schedule beside its numbers', async () => {
     const { examples, kinds } = (await client.get('/authoring-pack')).body;
     const { body } = await client.post('/strategies/validate', { settings: {}, strategyAst: examples.rotation });
@@ -284,17 +317,25 @@ describe('the authoring pack', () => {
     const { body: all } = await client.get('/capabilities?sections=signalGraph,indicators,patterns,enums,operators');
     const idsOf = (list: { id: string }[]) => list.map(({ id }) => id);
     expect(Object.keys(pack.kinds)).toEqual(all.signalGraph.nodes.map(({ kind }: { kind: string }) => kind));
-    expect(pack.indicators.split(' ')).toEqual(idsOf(all.indicators));
+    const indicators: string[] = pack.indicators.split(' ');
+    expect(indicators.map((text) => text.split(/[(→]/)[0])).toEqual(idsOf(all.indicators));
     expect(pack.patterns.split(' ')).toEqual(idsOf(all.patterns));
     expect(pack.timeframes).toEqual(all.enums.timeframes);
-    expect(pack.stateFields.split(' ')).toEqual(all.enums.stateFields);
+    const fields = pack.stateFields.split(' ').flatMap((group: string) => {
+      const [prefix, names] = group.split(/[{}]/);
+      return names === undefined ? [prefix] : names.split(',').map((name) => prefix + name);
+    });
+    expect(fields.toSorted()).toEqual(all.enums.stateFields.toSorted());
   });
 
   it('holds examples that are valid, and a config that runs', async () => {
     const { examples } = (await client.get('/authoring-pack')).body;
     const { signalGraph, strategyAst, settings, config } = examples;
     for (const payload of [{ signalGraph }, { strategyAst }])
-      expect((await client.post('/strategies/validate', { settings, ...payload })).body.valid).toBe(true);
+      expect((await client.post('/strategies/validate', { settings, ...payload })).body).toMatchObject({
+        valid: true,
+        issues: [],
+      });
     const { body: made } = await client.post('/strategies', { name: 'Pack', settings, signalGraph });
     const { body: ready } = await client.post(`/strategies/${made.id}/versions/finalize`, { version: 1 });
     const queued = await client.post('/backtests', { strategyVersionId: ready.id, config });

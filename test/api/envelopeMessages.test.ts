@@ -203,6 +203,12 @@ describe('a message about the shape of a request', () => {
 
   it('says what to send where settings are missing', () => {
     const missing = issues(CreateBody, { name: 'x', strategyAst: {} });
-    expect(missing).toMatchObject([{ message: 'Missing member "settings".', suggestion: 'Send {} for the defaults.' }]);
+    expect(missing).toMatchObject([
+      {
+        message: 'Missing member "settings".',
+        suggestion: 'Send {} for the defaults.',
+        patch: [{ op: 'add', path: '/settings', value: {} }],
+      },
+    ]);
   });
 });

@@ -323,7 +323,10 @@ describe('the examples of the manifest and the authoring pack', () => {
   });
 
   it('are accepted in a config where they list its values', async () => {
-    const words = pack.config as Record<string, string>;
+    const words: Record<string, string> = {
+      ...(pack.config as Record<string, string>),
+      timeframe: (pack.timeframes as string[]).join(' '),
+    };
     const lists: [string, string, (word: string) => object][] = [
       ['timeframe', ' ', (word) => ({ timeframe: word })],
       ['ambiguityResolution', ' ', (word) => ({ ambiguityResolution: word })],

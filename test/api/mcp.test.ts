@@ -158,7 +158,8 @@ describe('over HTTP', () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(CONTRACT));
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
-    expect(byName.get('get_backtest')!.annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
+    expect(byName.get('get_backtest')!.annotations).toEqual({ readOnlyHint: true });
+    expect(byName.get('cancel_backtest')!.annotations).toMatchObject({ readOnlyHint: false, idempotentHint: true });
     expect(byName.get('create_strategy')!.annotations).toMatchObject({ readOnlyHint: false });
     expect(byName.get('run_backtest')!.inputSchema.required).toEqual(
       expect.arrayContaining(['strategyVersionId', 'config']),
@@ -276,15 +277,41 @@ describe('over HTTP', () => {
     const pack = await callTool('get_capabilities');
     expect(JSON.stringify(pack.body)).not.toContain('"omitted"');
     expect(pack.body).toMatchObject({
-      examples: { signalGraph: { version: 2 } },
+      examples: { strategyAst: { version: 1 } },
       kinds: { cross: expect.any(String) },
     });
+    const examples = await callTool('get_capabilities', { part: 'examples' });
+    expect(examples.body).toMatchObject({ examples: { signalGraph: { version: 2 } } });
     const short = await callTool('get_capabilities', { sections: ['indicators', 'enums'], maxBytes: 8_000 });
     expect(short.bytes).toBeLessThanOrEqual(8_000);
     const [{ path }] = pathsNamedIn(short.body);
     expect(path).toMatch(/^\/(?:indicators|enums)\b/);
     const part = await callTool('get_capabilities', { sections: ['indicators', 'enums'], path, maxBytes: 2_000 });
     expect([part.isError, part.bytes <= 2_000]).toEqual([false, true]);
+  });
+
+  it('has read 24 KB when it may write a strategy: initialize, tools/list and the authoring pack', async () => {
+    const headers = {
+      authorization: `Bearer ${key.apiKey}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    const clientInfo = { name: 'test', version: '1.0.0' };
+    const messages = [
+      ['initialize', { protocolVersion: BEFORE, capabilities: {}, clientInfo }],
+      ['tools/list', {}],
+      ['tools/call', { name: 'get_capabilities', arguments: {} }],
+    ];
+    let bytes = 0;
+    for (const [id, [method, params]] of messages.entries()) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      const text = await (await fetch(url, { method: 'POST', headers, body })).text();
+      const { result } = JSON.parse(text.slice(text.indexOf('{'))) as { result: { content?: [{ text: string }] } };
+      // An agent reads the text of an answer, not the JSON string that holds it.
+      bytes += Buffer.byteLength(result.content?.[0].text ?? JSON.stringify(result));
+    }
+    expect(bytes).toBeGreaterThan(15_000);
+    expect(bytes).toBeLessThanOrEqual(24 * 1024);
   });
 
   it('serves the rulebook and the manifest as resources', async () => {

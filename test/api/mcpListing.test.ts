@@ -103,6 +103,15 @@ describe('structured content', () => {
   });
 });
 
+describe('validate_strategy', () => {
+  it('echoes the payload only if it is asked for', async () => {
+    const verdict = { valid: true, issues: [], compiled: { strategyAst: {} } };
+    await connected(() => [200, verdict]);
+    expect((await called('validate_strategy', { strategyAst: {} })).body).toEqual({ valid: true, issues: [] });
+    expect((await called('validate_strategy', { strategyAst: {}, compiled: true })).body).toEqual(verdict);
+  });
+});
+
 describe('progress', () => {
   it('tells the id of a queued run before its result', async () => {
     await connected((path) => (path.includes('?') ? [200, { id: ID, status: 'completed' }] : [201, { id: ID }]));

@@ -21,7 +21,8 @@ import { requireBacktest } from './requireBacktest.ts';
 import { requireKey, type Caller } from '../http/auth/authentication.ts';
 import { viewOf } from '../http/detailQuery.ts';
 import { BACKTESTS, detailBody, rowBody, progressOf } from './backtestBodies.ts';
-import { BacktestCheck, requireReady } from './backtestChecks.ts';
+import { BacktestCheck } from './backtestChecks.ts';
+import { findReady } from './readyVersion.ts';
 import { checkItems, versionIdOf, type CheckedItem } from './batchChecks.ts';
 import { requireConfigBody } from './configFaults.ts';
 import { waitForEnd } from '../http/waiting.ts';
@@ -93,9 +94,9 @@ function createRoutes(app: App, services: Services): void {
       await requireConfigBody(services, request);
       return answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
-        const [version] = await findVersions(tx, caller.workspaceId, [body.strategyVersionId]);
+        const version = await findReady(tx, caller.workspaceId, body.strategyVersionId);
         const check = new BacktestCheck(services.catalogs, caller);
-        const item = await check.accept(requireReady(version, body.strategyVersionId), body.config);
+        const item = await check.accept(version, body.config);
         return queueOne(tx, requestKey, caller, item, services.config);
       });
     },

@@ -16,40 +16,63 @@ import { problem } from '../http/problems.ts';
 import { sendTagged, sendTaggedJson, tagged, type TaggedBody } from '../http/etag.ts';
 import { linksTo, type PublicAddress } from '../http/links.ts';
 import type { App, Services } from '../services.ts';
-import { EXAMPLE_ROTATION_AST, EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
+import { EXAMPLE_MANAGED_AST, EXAMPLE_ROTATION_AST } from '../strategies/strategyExamples.ts';
 import { GOLDEN_CROSS } from '../templates/catalog.ts';
-import { STRATEGY_MEMBERS } from './strategyMembers.ts';
+import { shortPack } from './shortPack.ts';
+import { COMMON_INDICATORS, groupedNames, indicatorText, kindLine, sectionTexts, type Language } from './packTexts.ts';
 
 const slippageNotes = SLIPPAGE_KINDS.flatMap(({ note }) => note ?? []);
 
-const Pack = z
-  .object({
-    about: z.string(),
-    examples: z.object({ signalGraph: Json, strategyAst: Json, rotation: Json, settings: Json, config: Json }).meta({
-      description:
-        'Each is valid as it stands. `rotation` is the strategyAst of an allocation, and needs config.instruments.',
-    }),
-    notation: z.string(),
-    kinds: z.record(z.string(), z.string()).meta({ description: 'Kind → members, result and meaning.' }),
-    members: z
+const Pack = z.object({
+  about: z.string(),
+  examples: z.object({ signalGraph: Json, strategyAst: Json, rotation: Json, settings: Json, config: Json }).meta({
+    description:
+      'Each is valid as it stands. `rotation` is the strategyAst of an allocation, and needs config.instruments.',
+  }),
+  rules: z.record(z.string(), z.string()),
+  notation: z.string(),
+  kinds: z.record(z.string(), z.string()).meta({ description: 'Kind → members, result and meaning.' }),
+  members: z
+    .record(z.string(), z.string())
+    .meta({ description: 'Section below `strategy` → what it means, then `member: meaning` of each member.' }),
+  settings: z.record(z.string(), z.string()),
+  config: z.record(z.string(), z.string()),
+  operators: Json,
+  timeframes: z.array(z.string()),
+  stateFields: z.string(),
+  limits: Json.meta({ description: 'Of the tier of the workspace, as far as authors need them.' }),
+  indicators: z.string().meta({
+    description:
+      'Names, of common ones with the arguments and their defaults, and with the outputs where one must be chosen; ' +
+      '`/capabilities/indicators/{id}` has those of all.',
+  }),
+  patterns: z.string().meta({ description: 'Names for kind `pattern`, with `side` bullish, bearish or any.' }),
+  more: z.record(z.string(), z.string()),
+});
+/** A part has its own member, the core most of them. */
+const PackAnswer = Pack.partial()
+  .extend({
+    parts: z
       .record(z.string(), z.string())
-      .meta({ description: 'Section below `strategy` → what it means, then `member: meaning` of each member.' }),
-    settings: z.record(z.string(), z.string()),
-    config: z.record(z.string(), z.string()),
-    operators: Json,
-    timeframes: z.array(z.string()),
-    stateFields: z.string(),
-    limits: Json.meta({ description: 'Of the tier of the workspace, as far as authors need them.' }),
-    indicators: z.string().meta({ description: 'Names; `/capabilities/indicators/{id}` has arguments and outputs.' }),
-    patterns: z.string().meta({ description: 'Names for kind `pattern`, with `side` bullish, bearish or any.' }),
-    more: z.record(z.string(), z.string()),
+      .optional()
+      .meta({ description: 'Of the core: what each part has beyond it.' }),
   })
   .meta({ id: 'AuthoringPack' });
 
-type Language = ReturnType<typeof describeCapabilities>;
-type Kind = Language['strategyAst']['nodes'][number];
-
 const described = { tags: ['Discovery'], security: API_KEY_SECURITY, querystring: NoQuery };
+
+/** Parts that can be read alone. */
+export const PACK_PARTS = ['examples', 'kinds', 'members', 'config', 'indicators', 'patterns'] as const;
+const PackQuery = z
+  .strictObject({
+    part: z
+      .enum(['core', ...PACK_PARTS])
+      .optional()
+      .meta({
+        description: 'core: what most strategies need, and which parts have the rest. Another: this member in full.',
+      }),
+  })
+  .meta({ id: 'PackQuery' });
 
 export async function authoringPackRoutes(app: App, { config }: Services): Promise<void> {
   const language = describeCapabilities();
@@ -59,22 +82,30 @@ export async function authoringPackRoutes(app: App, { config }: Services): Promi
 }
 
 function packRoute(app: App, language: Language, address: PublicAddress): void {
-  const kept = new Map<Tier, TaggedBody>();
+  const kept = new Map<string, TaggedBody>();
   app.get(
     '/public/v1/authoring-pack',
     {
       onRequest: requireKey(),
       schema: {
         ...described,
+        querystring: PackQuery,
         operationId: 'get_authoring_pack',
         summary: 'All that is needed to write a strategy: worked examples, every node kind in a line, every name',
-        response: { 200: Pack, ...problems(...KEY_PROBLEMS) },
+        response: { 200: PackAnswer, ...problems(...KEY_PROBLEMS) },
       },
     },
     async (request, reply) => {
       const { tier } = request.caller;
-      const answer = kept.get(tier) ?? tagged(JSON.stringify(authoringPack(language, tier, address)));
-      kept.set(tier, answer);
+      const { part } = request.query;
+      const key = `${tier} ${part}`;
+      const whole = (): PackBody => authoringPack(language, tier, address);
+      const shown = (): object => {
+        if (part === undefined) return whole();
+        return part === 'core' ? shortPack(whole()) : { [part]: whole()[part] };
+      };
+      const answer = kept.get(key) ?? tagged(JSON.stringify(shown()));
+      kept.set(key, answer);
       return sendTagged(request, reply, answer);
     },
   );
@@ -138,29 +169,32 @@ function unknownName(what: string, given: string, names: readonly string[]): Err
   return problem('NOT_FOUND', { message: `There is no ${what} "${given}". ${advice}` });
 }
 
-function authoringPack(language: Language, tier: Tier, address: PublicAddress): z.input<typeof Pack> {
+type PackBody = z.input<typeof Pack>;
+
+function authoringPack(language: Language, tier: Tier, address: PublicAddress): PackBody {
   const { enums, operators } = language;
   return {
     about:
       'A strategy is a signalGraph (nodes with ids, referred to by {"ref": id}) or a strategyAst (the same kinds, ' +
-      'nested). Conditions are read at a close and fill at the next open. Percents are points: 5 is 5 %; ' +
-      'in results, 0.05 is.',
+      'nested), with `settings` beside it: {} is enough, and only MCP lets them be absent. Conditions are read at a ' +
+      'close and fill at the next open. Percents are points: 5 is 5 %; in results, 0.05 is.',
     examples: {
       signalGraph: { ...GOLDEN_CROSS.signalGraph },
-      strategyAst: EXAMPLE_STRATEGY_AST,
+      strategyAst: EXAMPLE_MANAGED_AST,
       rotation: EXAMPLE_ROTATION_AST,
       settings: { maxConcurrentPositions: 1, warmupPeriod: 200 },
       config: BACKTEST_EXAMPLES[0].config,
     },
+    rules: RULES,
     notation:
-      'Members in () are optional; instrument is {symbol}. number and condition stand for a node: a ref in a graph, ' +
-      'the node itself in an AST. Any object may also have id, label and description. A meaning that is absent for ' +
-      '`short`, order<stop> or an ATR is that of `long`, order<limit> or stopLoss<atr>.',
+      'Members in () are optional; instrument is {symbol}. num and cond stand for a node: a ref in a graph, the node ' +
+      'itself in an AST. Any object may also have id, label and description. A meaning that is absent for `short`, ' +
+      'order<stop> or an ATR is that of `long`, order<limit> or stopLoss<atr>.',
     kinds: Object.fromEntries(language.strategyAst.nodes.map((node) => [node.kind, kindLine(node)])),
     members: sectionTexts(),
     settings: {
       maxConcurrentPositions: '1 to 100, default 1. Wins over strategy.defaults.',
-      warmupPeriod: 'Bars before the first signal, counted from the first bar of the data. Absent: inferred.',
+      warmupPeriod: 'Bars of the data before the first signal. Absent: inferred.',
     },
     config: {
       'signalInstrument.symbol': 'A symbol of /market-data.',
@@ -184,16 +218,13 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       params: 'Name → value of a declared param.',
       overrides: 'JSON pointer into the payload as sent (/signalGraph/nodes/0/args/length) → number.',
     },
-    operators: {
-      compare: operators.compare,
-      cross: operators.cross,
-      math: operators.math.map(({ op }) => op),
-      rolling: operators.rolling,
-    },
+    operators: { math: operators.math.map(({ op }) => op).join(' '), rolling: operators.rolling.join(' ') },
     timeframes: [...TIMEFRAMES],
-    stateFields: enums.stateFields.join(' '),
+    stateFields: groupedNames(enums.stateFields),
     limits: { tier, ...limitsOfAuthors(TIER_LIMITS[tier]) },
-    indicators: language.indicators.map(({ id }) => id).join(' '),
+    indicators: language.indicators
+      .map((each) => (COMMON_INDICATORS.has(each.id) ? indicatorText(each) : each.id))
+      .join(' '),
     patterns: language.patterns.map(({ id }) => id).join(' '),
     more: {
       ...linksTo(address, {
@@ -206,51 +237,18 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
   };
 }
 
-/** Members that have a twin, described before them: of the short leg, of a stop order, of an ATR. */
-const TWINS: readonly (readonly [of: RegExp, twin: string])[] = [
-  [/allocation\.short\./, 'allocation.long.'],
-  [/<stop>/, '<limit>'],
-  [/(?:takeProfits\[\]|trailingStop)\.\w+Atr\.period$/, 'stopLoss<atr>.period'],
-];
-
-/** Whether a member means the same as its twin. */
-const isAsTwin = (path: string, text: string): boolean =>
-  TWINS.some(([of, twin]) => of.test(path) && STRATEGY_MEMBERS[path.replace(of, twin)] === text);
-
-/** Sections whose members share one text, so that no path is repeated. A member is in the longest that fits it. */
-const SECTIONS = [
-  'defaults',
-  'params[]',
-  'entry',
-  'entry.action.sizing',
-  'entry.action.order',
-  'exits[]',
-  'exits[].action',
-  'allocation',
-  'allocation.long',
-  'allocation.short',
-  'allocation.weights',
-  'risk',
-  'risk.stopLoss',
-  'risk.takeProfits[]',
-  'risk.trailingStop',
-  'risk.breakeven',
-].toSorted((a, b) => b.length - a.length);
-
-/** What each section means, then `member: meaning` of each member; the meaning of twins is there once. */
-function sectionTexts(): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const [path, text] of Object.entries(STRATEGY_MEMBERS)) {
-    if (isAsTwin(path, text)) continue;
-    const short = path.replace(/^strategy\./, '');
-    const section = SECTIONS.find((name) => short.startsWith(name) && /^(?:$|[.<])/.test(short.slice(name.length)));
-    if (section === undefined) throw new Error(`No section of the authoring pack has ${path}.`);
-    const member = short.slice(section.length).replace(/^\./, '');
-    const line = member === '' ? text : `${member}: ${text}`;
-    texts[section] = texts[section] === undefined ? line : `${texts[section]} ${line}`;
-  }
-  return texts;
-}
+/** What authors ask that no single member answers. */
+const RULES = {
+  positions:
+    'maxConcurrentPositions above 1: each signal opens another position with its own levels. position_* is in an ' +
+    'exit the tested one, in an entry the newest; open_positions_count and position_average_price are of all.',
+  sizes: 'Computed at the fill, net of its fee and slippage: percent_equity 100 can be paid.',
+  instruments:
+    '`instrument` reads another symbol; config.instruments trades several (rank, cross_section, allocation).',
+  cannot:
+    'Code and variables: use sequence, bars_since, value_when, capture. Adding to a position: open another. Long and ' +
+    'short at once: two backtests. Orders inside a bar: limit, stop and risk levels.',
+};
 
 /** The limits that a strategy or a config can exceed; capabilities list all. */
 const AUTHOR_LIMITS = [
@@ -268,31 +266,3 @@ const AUTHOR_LIMITS = [
   'configBytes',
 ] as const satisfies readonly (keyof TierLimits)[];
 const limitsOfAuthors = (limits: TierLimits) => Object.fromEntries(AUTHOR_LIMITS.map((name) => [name, limits[name]]));
-
-/** `op=gt|gte, left=number, right=number → condition. What it means.` */
-function kindLine({ kind: name, inputs, fields, output, description }: Kind): string {
-  const members = [
-    ...inputs.map(({ name: member, kind, required, cardinality }) => {
-      const type = `${kind === 'bool_ref' ? 'condition' : 'number'}${cardinality === 'many' ? '[]' : ''}`;
-      return required ? `${member}=${type}` : `(${member}=${type})`;
-    }),
-    ...fields.map((field) => {
-      const text = NAMED_AS_TYPE.has(field.name) ? field.name : `${field.name}=${typeText(field, name)}`;
-      return field.required ? text : `(${text})`;
-    }),
-  ];
-  const result = output === 'bool' ? 'condition' : output;
-  return `${members.join(' ')} → ${result}. ${description}`;
-}
-
-/** Members whose type is in their name. */
-const NAMED_AS_TYPE: ReadonlySet<string> = new Set(['timeframe', 'instrument']);
-
-/** Longer lists appear only once in the pack, under `operators` and `stateFields`. */
-const LONGEST_ENUM = 12;
-
-function typeText({ type, enum: values, orOneOf }: Kind['fields'][number], kind: string): string {
-  if (values === undefined) return [...(orOneOf ?? []), type].join('|');
-  if (values.length <= LONGEST_ENUM) return values.join('|');
-  return kind === 'state' ? 'one of stateFields' : `one of operators.${kind}`;
-}

@@ -54,26 +54,24 @@ const step = (number: number, tool: string, call: string, scope: string | null, 
 const WORKFLOW: Step[] = [
   step(1, 'get_manifest', 'GET ', null, 'Read this.'),
   step(2, 'get_workspace_context', 'GET /workspace', 'workspace_read', 'Who you are: workspace, role, scopes, tier, usage.'),
-  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack instead: examples, a line per node kind, every name, your limits. It says where the rest is.'),
+  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack instead: examples, a line per node kind, every name, your limits, where the rest is.'),
   step(4, 'validate_strategy', 'POST /strategies/validate', 'strategies_write', 'Repair and repeat until `valid` is true; errors before warnings. Issues carry `patch` where the repair is certain.'),
   step(5, 'create_strategy', 'POST /strategies', 'strategies_write', 'Makes draft version 1.'),
   step(6, 'finalize_strategy_version', 'POST /strategies/{id}/versions/finalize', 'strategies_write', 'Makes a ready version; `{"version": 1}` promotes the stored draft. Its `id` is the strategyVersionId of a backtest.'),
   step(7, 'run_backtest', 'POST /backtests', 'backtests_write', 'Queues a run; many: POST /backtests/batch.'),
-  step(8, 'get_backtest', 'GET /backtests/{id}', 'backtests_read', 'Poll until terminal; `?wait=30` answers as soon as it is. Read results.readFirst.'),
+  step(8, 'get_backtest', 'GET /backtests/{id}', 'backtests_read', 'Poll until terminal; `?view=agent&wait=30` answers then, in 8 KB. Read results.readFirst.'),
 ]; // prettier-ignore
 
 /** The engine's rules in short; docs/semantics.md has them in full. */
 const SEMANTICS = [
-  'Expressions are read at the close of a bar; its orders fill at the next open (execution.orderTiming "bar_close": at that close).',
+  'Expressions are read at the close of a bar; its orders fill at the next open.',
   'Logic is three-valued: a missing operand makes a comparison unknown, and unknown never trades.',
-  'A value on another timeframe is that of its last bar closed at or before this bar closes. Nothing can see the future.',
+  'A value on another timeframe is that of its last closed bar. Nothing can see the future.',
   'Within a bar: funding; orders due at the open, exits before entries; liquidation, risk and limit or stop levels; then the close marks equity and is read for signals.',
   'Risk levels are live from the fill on, the entry bar included; touching counts; a level the open has already passed fills at the open.',
   'When more than one level lies inside one bar, ambiguityResolution decides (default multi_resolution: finer imported bars), then ambiguityFallback (default pessimistic).',
   'An order that cannot be paid is rejected and counted, never rescaled. Fee tiers go by the notional of all earlier fills.',
   'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %, also in keys that end in Pct). Times of bars are ms UTC; keys that end in At are ISO 8601. A range has the bars that open at or after `start` and have closed by `end`.',
-  'config.timeframe and config.signalInstrument win over the defaults of the strategy.',
-  'config.instruments makes a portfolio: the strategy runs on each instrument, all from one account.',
   'Bars: GET /market-data/{symbol}/{timeframe}/bars; values and conditions on them: POST /columns; bars of your own: POST /market-data (scope market_data_write).',
 ];
 
@@ -118,9 +116,8 @@ const manifestOf = (address: PublicAddress): z.infer<typeof Manifest> => ({
   validation: {
     valid: 'True exactly when finalize would accept the same body.',
     requiresConfirmation:
-      'True when an entry can never be true (warning CONTRADICTION). Then `valid` is false and finalize answers WARNINGS_REQUIRE_CONFIRMATION.',
-    ignoreWarnings:
-      'True, sent to validate or finalize, accepts such an entry and nothing else: other warnings never block, and errors always do.',
+      'An entry can never be true (warning CONTRADICTION): finalize answers WARNINGS_REQUIRE_CONFIRMATION.',
+    ignoreWarnings: 'True accepts such an entry and nothing else: other warnings never block, and errors always do.',
   },
   errors: {
     mediaType: 'application/problem+json',

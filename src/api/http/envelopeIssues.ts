@@ -146,7 +146,10 @@ function issueOfValue(issue: core.$ZodIssue, root: string, sent: unknown): Probl
   }
   const fault = faultOf(codeOf(issue), messageOf(issue, root));
   const suggestion = isAbsent(issue) ? MISSING_ADVICE[String(issue.path.at(-1))] : formAdvice(issue, given);
-  return suggestion === undefined ? fault : { ...fault, suggestion };
+  if (suggestion === undefined) return fault;
+  const patch =
+    isAbsent(issue) && fault.field === 'settings' ? [{ op: 'add', path: fault.path, value: {} }] : undefined;
+  return { ...fault, suggestion, ...(patch !== undefined && { patch }) };
 }
 
 /** A value that is none of those allowed, but near to one; a list of all of them would hide that one. */

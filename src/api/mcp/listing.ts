@@ -22,7 +22,7 @@ export function listedTool(tool: Tool) {
   const { name, description, output, isReadOnly, isIdempotent } = tool;
   const { properties, required = [] } = fullSchema(tool) as { properties: object; required?: readonly string[] };
   const listed = Object.entries(properties as Record<string, JsonSchema>)
-    .filter(([argument, { description: text }]) => !isUnlisted(argument, String(text), isReadOnly))
+    .filter(([argument, { description: text }]) => !isUnlisted(argument, String(text)))
     .map(([argument, schema]) => [argument, shortSchema(argument, schema)]);
   return {
     name,
@@ -34,17 +34,14 @@ export function listedTool(tool: Tool) {
     },
     ...(output !== undefined && { outputSchema: outputSchema(output) }),
     annotations: isReadOnly
-      ? { readOnlyHint: true, idempotentHint: true }
+      ? { readOnlyHint: true }
       : { readOnlyHint: false, destructiveHint: false, ...(isIdempotent && { idempotentHint: true }) },
   };
 }
 
-/**
- * The instructions of the server name `maxBytes`, which all tools take. A path would make a writing tool write again;
- * the tools that read lead to every part. What a tool takes but does not use is in the whole schema.
- */
-const isUnlisted = (argument: string, text: string, isReadOnly: boolean): boolean =>
-  argument === 'maxBytes' || (argument === 'path' && !isReadOnly) || text.startsWith('Not used');
+/** The instructions of the server name `path` and `maxBytes`, which all tools take; the others are rarely sent. */
+const isUnlisted = (argument: string, text: string): boolean => RARE.has(argument) || text.startsWith('Not used');
+const RARE: ReadonlySet<string> = new Set(['path', 'maxBytes', 'forkedFromVersionId', 'ignoreWarnings']);
 
 /** Members that answers always have; others may be shortened to any type. */
 const outputSchema = (output: NonNullable<Tool['output']>) => ({
@@ -53,7 +50,7 @@ const outputSchema = (output: NonNullable<Tool['output']>) => ({
 });
 
 /** A longer description is in the whole schema only. */
-const MAX_LINE = 55;
+const MAX_LINE = 40;
 /** Lines of arguments that have another in the schema; empty: the name says it, or the instructions of the server. */
 const LINES: Readonly<Record<string, string>> = {
   id: '',
@@ -83,7 +80,7 @@ const LINES: Readonly<Record<string, string>> = {
   budget: 'Variants; required unless grid.',
 };
 /** A longer list of values is in the whole schema only. */
-const MAX_VALUES = 12;
+const MAX_VALUES = 7;
 
 function shortSchema(name: string, schema: JsonSchema): JsonSchema {
   const { type, enum: values, items } = onlyVariant(schema);

@@ -1,6 +1,7 @@
 // MCP tools: each is one call of the public API, with its schema. The names are part of the contract.
 import { z } from 'zod';
 import { BacktestListQuery, CreateBacktestBody, MAX_BATCH } from '../backtests/backtestSchemas.ts';
+import { PACK_PARTS } from '../discovery/authoringPack.ts';
 import { RobustnessBody } from '../backtests/robustnessSchemas.ts';
 import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
 import { CreateBody, FinalizeBody, StrategyListQuery, ValidateBody } from '../strategies/strategySchemas.ts';
@@ -47,20 +48,19 @@ const getCapabilities = readTool(
   'Get capabilities',
   'What a strategy may say. Without arguments the authoring pack: examples, node kinds, members, names, limits.',
   {
+    part: z.enum(PACK_PARTS).optional().describe('One part of the pack in full.'),
     sections: z.array(z.string()).optional().describe('signalGraph, strategyAst, enums, indicators, patterns…'),
     indicator: z.string().optional().describe('One indicator in full.'),
     kind: z.string().optional().describe('One node kind in full.'),
   },
-  ({ sections, indicator, kind }, { call }) => {
+  ({ part, sections, indicator, kind }, { call }) => {
     if (indicator !== undefined) return call(get(`/capabilities/indicators/${segment(indicator)}`));
     if (kind !== undefined) return call(get(`/capabilities/kinds/${segment(kind)}`));
-    if (sections === undefined) return call(get('/authoring-pack'));
+    if (part !== undefined) return call(get(`/authoring-pack?part=${segment(part)}`));
+    if (sections === undefined) return call(get('/authoring-pack?part=core'));
     return call(get(`/capabilities?sections=${segment((sections as string[]).join(','))}`));
   },
 );
-
-/** Room for the longest schema. */
-const SCHEMA_BYTES = 16_000;
 
 const getSchema = readTool(
   'get_schema',
@@ -70,14 +70,12 @@ const getSchema = readTool(
   async ({ tool: name }) => {
     const found = TOOLS.find((tool) => tool.name === name);
     const names = TOOLS.map((tool) => tool.name).join(', ');
-    const message = `There is no tool ${JSON.stringify(String(name).slice(0, MAX_SHOWN))}. The tools are ${names}.`;
+    const message = `There is no tool ${JSON.stringify(String(name).slice(0, 100))}. The tools are ${names}.`;
     if (found === undefined) return ownAnswer(404, { status: 404, code: 'NOT_FOUND', message });
     const { title, description } = found;
     return ownAnswer(200, { name, title, description, inputSchema: fullSchema(found) });
   },
 );
-/** Characters of a name that a message repeats. */
-const MAX_SHOWN = 100;
 
 /** An answer that the server gives without a call of the API. */
 const ownAnswer = (status: number, body: unknown): ApiAnswer => ({ status, body, header: () => null });
@@ -193,7 +191,7 @@ export const TOOLS: readonly Tool[] = [
     (_, { call }) => call(get('/workspace')),
   ),
   withMaxBytes(getCapabilities, PACK_BYTES),
-  withMaxBytes(getSchema, SCHEMA_BYTES),
+  withMaxBytes(getSchema, LIST_BYTES),
   listing(withMaxBytes(listMarketData, LIST_BYTES)),
   ...DATA_TOOLS.map((tool) => withMaxBytes(tool, LIST_BYTES)),
   answering(
@@ -202,8 +200,13 @@ export const TOOLS: readonly Tool[] = [
       'validate_strategy',
       'Validate a strategy',
       'Every issue of a strategy at once, with patches to apply in the order of the issues. Stores nothing.',
-      VALIDATED,
-      (args, { call }) => call(post('/strategies/validate', args)),
+      { ...VALIDATED, compiled: z.boolean().default(false).describe('Adds the payload in canonical form.') },
+      async ({ compiled, ...args }, { call }) => {
+        const answer = await call(post('/strategies/validate', args));
+        if (compiled === true || answer.status !== 200) return answer;
+        const { compiled: _, ...verdict } = answer.body as Readonly<Record<string, unknown>>;
+        return { ...answer, body: verdict };
+      },
     ),
   ),
   readTool(

@@ -23,6 +23,50 @@ export const EXAMPLE_STRATEGY_AST = {
     },
   },
 };
+const rsi = { kind: 'indicator', indicator: 'rsi', args: { length: 2 } };
+/** A dip in a trend of a second timeframe, with two reasons to exit and all kinds of levels. */
+export const EXAMPLE_MANAGED_AST = {
+  protocol: 'svc.strategy',
+  version: 1,
+  strategy: {
+    kind: 'strategy',
+    entry: {
+      kind: 'entry',
+      trigger: { kind: 'compare', op: 'lt', left: rsi, right: { kind: 'const', value: 10 } },
+      filters: [
+        {
+          kind: 'compare',
+          op: 'gt',
+          left: { kind: 'indicator', indicator: 'macd', output: 'histogram', timeframe: '1d' },
+          right: { kind: 'const', value: 0 },
+        },
+      ],
+      action: { side: 'long', sizing: { mode: 'risk_percent', value: 1 } },
+    },
+    exits: [
+      {
+        kind: 'exit',
+        when: {
+          kind: 'any',
+          items: [
+            { kind: 'compare', op: 'gt', left: rsi, right: { kind: 'const', value: 70 } },
+            {
+              kind: 'compare',
+              op: 'gte',
+              left: { kind: 'state', field: 'position_bars_since_entry' },
+              right: { kind: 'const', value: 24 },
+            },
+          ],
+        },
+      },
+    ],
+    risk: {
+      stopLoss: { mode: 'atr', period: 14, multiplier: 3 },
+      takeProfits: [{ triggerR: 2, closePercent: 50, moveStopToBreakeven: true }],
+      trailingStop: { distanceAtr: { period: 14, multiplier: 4 } },
+    },
+  },
+};
 /** The three strongest of a year, chosen at each end of a month. */
 export const EXAMPLE_ROTATION_AST = {
   protocol: 'svc.strategy',

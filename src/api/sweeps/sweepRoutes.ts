@@ -1,10 +1,9 @@
 // Sweeps: start, list, read, follow, cancel and delete.
 import { z } from 'zod';
-import { findVersions } from '../../db/strategyVersions.ts';
 import { deleteSweep, findSweep, listSweeps } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import { requireConfigBody } from '../backtests/configFaults.ts';
-import { requireReady } from '../backtests/backtestChecks.ts';
+import { findReady } from '../backtests/readyVersion.ts';
 import { deleteRoute, followRoute, type RunKind } from '../backtests/runRoutes.ts';
 import { awaitSweep, cancelOpenSweep, queueSweep } from '../backtests/sweepRows.ts';
 import { requireKey } from '../http/auth/authentication.ts';
@@ -76,8 +75,7 @@ function createRoute(app: App, services: Services): void {
       return answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
         const { strategyVersionId, ...spec } = body;
-        const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
-        const ready = requireReady(version, strategyVersionId);
+        const ready = await findReady(tx, caller.workspaceId, strategyVersionId);
         const mayGoOn = (): void => requireWaitingClient(request);
         const accepted = await acceptSweep(services.catalogs, caller, ready, spec, mayGoOn);
         const made = await queueSweep(tx, requestKey, caller, accepted);

@@ -55,9 +55,12 @@ describe('the registry', () => {
  * the same sort.
  */
 const NAMING: Readonly<Record<string, readonly [why: string, kinds: readonly string[]]>> = {
-  'src/api/discovery/authoringPack.ts': ['an example for authors', ['state']],
-  'src/api/strategies/strategyExamples.ts': ['an example for authors', ['cross', 'indicator', 'schedule']],
   'src/api/marketData/columnsExamples.ts': ['examples for authors', ['compare', 'const', 'indicator', 'market']],
+  'src/api/discovery/packTexts.ts': ['where the list of its fields is', ['state']],
+  'src/api/strategies/strategyExamples.ts': [
+    'an example for authors',
+    ['any', 'compare', 'const', 'cross', 'indicator', 'schedule', 'state'],
+  ],
   'src/cli/demoStrategies.ts': ['the strategies of the demo', ['compare', 'cross', 'indicator', 'market', 'schedule']],
   'src/engine/computeColumns.ts': ['the entry that is true on every bar', ['compare', 'const', 'market']],
   'src/engine/pool/warmUp.ts': [

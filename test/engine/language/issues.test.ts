@@ -10,6 +10,7 @@ import {
   CONFIG_WARNING_CODES,
   PORTFOLIO_WARNING_CODES,
 } from '../../../src/engine/definitions/issueCodes.ts';
+import { TIER_LIMITS } from '../../../src/tiers.ts';
 import { pointerTo } from '../../../src/engine/language/pointer.ts';
 import {
   all,
@@ -341,6 +342,18 @@ describe('issues', () => {
       'UNKNOWN_FIELD', 'ALIAS_USED',
     ]); // prettier-ignore
     expect(summary).toEqual({ errors: 7, warnings: 1 });
+  });
+
+  it('tells to upgrade only where a larger tier would allow more', () => {
+    const deep = triggered(
+      Array.from({ length: 40 }).reduce<Json>((item) => ({ kind: 'not', item }), compare(rsi, 'lt', 30)),
+    );
+    const suggested = (depth: number) =>
+      checkStrategy(deep, { limits: { ...TIER_LIMITS.pro, depth } }).issues.find(
+        ({ code }) => code === 'PAYLOAD_TOO_DEEP',
+      )!.suggestion;
+    expect(suggested(TIER_LIMITS.plus.depth)).toBe('Simplify the strategy, or upgrade the plan.');
+    expect(suggested(TIER_LIMITS.pro.depth)).toBe('Simplify the strategy.');
   });
 
   it('keeps a hundred issues and counts the rest', () => {

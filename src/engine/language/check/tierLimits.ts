@@ -78,18 +78,18 @@ export function checkLimits(census: Census, limits: LanguageLimits, places: Limi
     code: 'TIER_LIMIT_CONDITIONS' | 'TIER_LIMIT_NODES' | 'TIER_LIMIT_EXITS' | 'PAYLOAD_TOO_DEEP',
     path: string,
     what: string,
-    count: number,
-    limit: number,
+    name: keyof LanguageLimits,
   ): void => {
-    if (count <= limit) return;
+    if (census[name] <= limits[name]) return;
     log.add(code, path, {
-      message: `The strategy has ${count} ${what}, and this tier allows ${limit}.`,
-      suggestion: 'Simplify the strategy, or upgrade the plan.',
+      message: `The strategy has ${census[name]} ${what}, and this tier allows ${limits[name]}.`,
+      suggestion:
+        limits[name] < WIDEST_LIMITS[name] ? 'Simplify the strategy, or upgrade the plan.' : 'Simplify the strategy.',
     });
   };
-  over('TIER_LIMIT_CONDITIONS', places.entry, 'entry conditions', census.entryConditions, limits.entryConditions);
-  over('TIER_LIMIT_CONDITIONS', places.exits, 'exit conditions', census.exitConditions, limits.exitConditions);
-  over('TIER_LIMIT_EXITS', places.exits, 'exits', census.exits, limits.exits);
-  over('TIER_LIMIT_NODES', places.nodes, 'nodes', census.nodes, limits.nodes);
-  over('PAYLOAD_TOO_DEEP', places.root, 'levels of nested expressions', census.depth, limits.depth);
+  over('TIER_LIMIT_CONDITIONS', places.entry, 'entry conditions', 'entryConditions');
+  over('TIER_LIMIT_CONDITIONS', places.exits, 'exit conditions', 'exitConditions');
+  over('TIER_LIMIT_EXITS', places.exits, 'exits', 'exits');
+  over('TIER_LIMIT_NODES', places.nodes, 'nodes', 'nodes');
+  over('PAYLOAD_TOO_DEEP', places.root, 'levels of nested expressions', 'depth');
 }
