@@ -113,6 +113,8 @@ describe.each([
     for (const [name, reply] of all) {
       const addresses = addressesOf(reply).filter(([place]) => !place.startsWith('/paths/'));
       for (const [place, address] of addresses) {
+        // The receiver of an example of a webhook.
+        if (place.startsWith('/components/schemas/NewWebhook/')) continue;
         // JSON Schema's own names, and the places to which an example of a strategy points.
         if (address.startsWith('http://json-schema.org/') || address.startsWith('https://json-schema.org/')) continue;
         expect(address, `${name} ${place}`).toMatch(own);

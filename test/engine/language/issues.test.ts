@@ -9,6 +9,7 @@ import {
   CONFIG_ERROR_CODES,
   CONFIG_WARNING_CODES,
   PORTFOLIO_WARNING_CODES,
+  TRADING_DAY_WARNING_CODES,
 } from '../../../src/engine/definitions/issueCodes.ts';
 import { TIER_LIMITS } from '../../../src/tiers.ts';
 import { pointerTo } from '../../../src/engine/language/pointer.ts';
@@ -315,7 +316,12 @@ describe('issues', () => {
 
   it('has a case above for every code that needs no config', () => {
     const tested = new Set(CASES.map(({ code }) => code));
-    const withConfig: readonly string[] = [...CONFIG_ERROR_CODES, ...CONFIG_WARNING_CODES, ...PORTFOLIO_WARNING_CODES];
+    const withConfig: readonly string[] = [
+      ...CONFIG_ERROR_CODES,
+      ...CONFIG_WARNING_CODES,
+      ...PORTFOLIO_WARNING_CODES,
+      ...TRADING_DAY_WARNING_CODES,
+    ];
     const untested = ISSUE_CODES.filter((code) => !tested.has(code) && !withConfig.includes(code));
     // No indicator of the registry has a required argument; the test above makes one up.
     expect(untested).toEqual(['INDICATOR_ARG_REQUIRED']);
