@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await database.sql`truncate series, snapshots`;
+  await database.sql`truncate series, snapshots, workspace_series, workspace_snapshots`;
   folder = await mkdtemp(join(tmpdir(), 'candlepool-import-'));
   catalog = openCatalog(database.sql, folder);
   return () => rm(folder, { recursive: true });

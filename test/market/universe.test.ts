@@ -152,7 +152,7 @@ describe('the universe in a catalog over Postgres', () => {
   });
   afterAll(() => database[Symbol.asyncDispose]());
   beforeEach(async () => {
-    await database.sql`truncate series, snapshots`;
+    await database.sql`truncate series, snapshots, workspace_series, workspace_snapshots`;
     folder = await mkdtemp(join(tmpdir(), 'candlepool-universe-'));
     stored = openCatalog(database.sql, folder);
     catalog = offerUniverse(stored);
