@@ -230,6 +230,8 @@ export async function finishDelivery(
   attempts: readonly Attempt[],
   { failures, restMs, disabledReason }: Aftermath,
 ): Promise<void> {
+  // A webhook is locked before its messages, as when it is changed.
+  await tx`select 1 from webhooks where id = ${webhookId} for no key update`;
   await tx`
     update webhook_messages m set
       delivered_at = case when a.outcome = 'delivered' then now() end,
