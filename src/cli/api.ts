@@ -53,7 +53,7 @@ async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await resolveDatabase(config, { signal: lifetime.signal, log }));
   if (options.supervised) await waitForDatabase(database.url, lifetime.signal, log);
-  const prepared = stack.use(await prepareApi(config, database.url, log, begun));
+  const prepared = stack.use(await prepareApi(config, database.url, log));
   const predecessor = await begun;
   // It may have been away again while this process stood by.
   if (predecessor !== undefined) await waitForDatabase(database.url, lifetime.signal, log);
@@ -73,12 +73,7 @@ interface PreparedApi extends AsyncDisposable {
 }
 
 /** Builds what can be built before this process may work: most of the processor time of a start. */
-async function prepareApi(
-  config: Config,
-  databaseUrl: string,
-  log: Log,
-  begun: Promise<unknown>,
-): Promise<PreparedApi> {
+async function prepareApi(config: Config, databaseUrl: string, log: Log): Promise<PreparedApi> {
   await using stack = new AsyncDisposableStack();
   const sql = connect(databaseUrl, { applicationName: 'candlepool api' });
   stack.defer(() => sql.end({ timeout: 2 }));
@@ -88,7 +83,9 @@ async function prepareApi(
   const catalog = offerUniverse(stored);
   const catalogs = new WorkspaceCatalogs(sql, catalog, stored.files);
   const services = { sql, shortReads, config, log, catalogs };
-  const app = await buildApp(services, { heavyRequests: startHeavyRequests(services, begun) });
+  // The thread of heavy requests reads tables as soon as it has started.
+  const migrated = Promise.withResolvers<void>();
+  const app = await buildApp(services, { heavyRequests: startHeavyRequests(services, migrated.promise) });
   stack.defer(async () => {
     const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
     await app.close().finally(() => clearTimeout(timer));
@@ -97,6 +94,7 @@ async function prepareApi(
   return {
     listen: async (port, signal) => {
       await migrate(sql);
+      migrated.resolve();
       signal.throwIfAborted();
       await importShipped(catalog);
       signal.throwIfAborted();
