@@ -15,6 +15,8 @@ create table webhooks (
   -- How many deliveries in a row failed with all their messages, and until when it therefore rests.
   failures integer not null default 0,
   rests_until timestamptz(3),
+  -- Messages with a due_at.
+  waiting integer not null default 0,
   -- Messages that were not kept, because too many were waiting.
   missed bigint not null default 0,
   created_at timestamptz(3) not null default now(),

@@ -33,8 +33,7 @@ export interface NewWebhook {
 
 const columns = (sql: Queryable) => sql`
   w.id, w.url, w.description, w.events, w.is_enabled as "isEnabled", w.disabled_reason as "disabledReason", w.missed,
-  w.created_at as "createdAt", w.updated_at as "updatedAt", w.last_delivered_at as "lastDeliveredAt",
-  (select count(*)::int from webhook_messages m where m.webhook_id = w.id and m.due_at is not null) as waiting`;
+  w.waiting, w.created_at as "createdAt", w.updated_at as "updatedAt", w.last_delivered_at as "lastDeliveredAt"`;
 
 /** Inserts a webhook, unless the workspace has `most` already. @returns undefined when it has */
 export async function insertWebhook(
@@ -87,7 +86,10 @@ export async function changeWebhook(
   if (rows.length === 0) return undefined;
   if (isEnabled) {
     await tx`
-      update webhook_messages set due_at = now(), attempts = 0 where webhook_id = ${id} and delivered_at is null`;
+      with due as (
+        update webhook_messages set due_at = now(), attempts = 0
+        where webhook_id = ${id} and delivered_at is null returning 1)
+      update webhooks set waiting = (select count(*) from due) where id = ${id}`;
     await addWebhookJob(tx, id);
   }
   return findWebhook(tx, workspaceId, id);
@@ -117,6 +119,7 @@ const messageColumns = (sql: Queryable) => sql`
 
 /** Adds a test message to a webhook, and a job that delivers it at once. */
 export async function addTestMessage(tx: Transaction, webhookId: string): Promise<WebhookMessage> {
+  await tx`update webhooks set waiting = waiting + 1 where id = ${webhookId}`;
   const [message] = await tx<WebhookMessage[]>`
     insert into webhook_messages as m (webhook_id, event, body)
     values (${webhookId}, ${TEST_EVENT}, ${JSON.stringify({
@@ -232,7 +235,8 @@ export async function finishDelivery(
 ): Promise<void> {
   // A webhook is locked before its messages, as when it is changed.
   await tx`select 1 from webhooks where id = ${webhookId} for no key update`;
-  await tx`
+  // A message that outlived its lease may have been delivered by another process meanwhile.
+  const written = await tx<{ isEnded: boolean }[]>`
     update webhook_messages m set
       delivered_at = case when a.outcome = 'delivered' then now() end,
       attempts = case when a.outcome = 'unsent' then attempts - 1 else attempts end,
@@ -241,10 +245,11 @@ export async function finishDelivery(
       due_at = now() + a."retryInMs" * interval '1 millisecond'
     from json_to_recordset(${JSON.stringify(attempts)}::text::json)
       as a (id uuid, outcome text, status integer, error text, "retryInMs" double precision)
-    where m.id = a.id`;
+    where m.id = a.id and m.due_at is not null returning m.due_at is null as "isEnded"`;
+  const ended = written.filter(({ isEnded }) => isEnded).length;
   const hasDelivered = attempts.some(({ outcome }) => outcome === 'delivered');
   await tx`
-    update webhooks set failures = ${failures},
+    update webhooks set waiting = waiting - ${ended}, failures = ${failures},
       rests_until = case when ${restMs}::float8 > 0 then now() + ${restMs} * interval '1 millisecond' end,
       last_delivered_at = case when ${hasDelivered} then now() else last_delivered_at end,
       is_enabled = is_enabled and ${disabledReason === null},
@@ -263,13 +268,13 @@ export async function addNextWebhookJob(sql: Queryable, webhookId: string): Prom
   if (next !== undefined) await addWebhookJob(sql, webhookId, next.inMs);
 }
 
-/** Deletes messages older than a month, and delivered ones older than three days. @returns how many */
+/** Deletes delivered messages older than three days, and those given up a month ago. @returns how many */
 export async function deleteOldWebhookMessages(sql: Queryable, slice: number): Promise<number> {
   const rows = await sql`
     delete from webhook_messages where id in (
       select id from webhook_messages
-      where created_at < now() - interval '30 days'
-        or (created_at < now() - interval '3 days' and delivered_at is not null)
+      where due_at is null and created_at < now() - interval '3 days'
+        and (delivered_at is not null or created_at < now() - interval '30 days')
       order by created_at limit ${slice}) returning 1`;
   return rows.length;
 }
