@@ -17,15 +17,18 @@ const TICKET_ATTEMPTS = 5;
 /** A ticket or job that a busy process passes on is hidden for this long. */
 export const PASS_ON_MS = 500;
 /**
- * Graphile Worker starts jobs of a lower number first. However many shards and artifacts are due, a backtest's ticket
- * is started next; a ticket that finds no room takes a few milliseconds.
+ * Graphile Worker starts jobs of a lower number first, and those of one number in the order of their times. However
+ * many shards are due, a backtest's ticket is started next; a ticket that finds no room takes a few milliseconds. A
+ * flood of small batches has tickets of backtests without end: no other work may wait until there is none, so one
+ * ticket of shards stands among them.
  */
 const PRIORITIES: Readonly<Record<string, number>> = {
   [TICKET_TASK]: 0,
-  [RERUN_TASK]: 1,
-  [SWEEP_TASK]: 2,
-  [WEBHOOK_TASK]: 3,
+  [RERUN_TASK]: 0,
+  [WEBHOOK_TASK]: 0,
+  [SWEEP_TASK]: 1,
 };
+const FIRST_SHARDS_KEY = 'first shards';
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;
 
@@ -83,8 +86,13 @@ export class PassedOnTicket {
   }
 }
 
+/** Adds tickets of shards, and the one that stands among those of backtests unless it is there. */
 export async function addSweepTickets(sql: Queryable, count: number): Promise<void> {
   await addJobs(sql, SWEEP_TASK, {}, count, TICKET_ATTEMPTS);
+  await sql`
+    select 1 from graphile_worker.add_job(${SWEEP_TASK}, '{}'::json, job_key => ${FIRST_SHARDS_KEY},
+      job_key_mode => 'preserve_run_at', max_attempts => ${TICKET_ATTEMPTS}::integer,
+      priority => ${PRIORITIES[TICKET_TASK]}::integer)`;
 }
 
 /** @param delayMs how long it waits before it is seen. */

@@ -142,14 +142,16 @@ it('runs a backtest while sweeps of many workspaces have a hundred shards due', 
   await queue.sql`delete from sweeps`;
 });
 
-it('gives the tickets of backtests to a process before those of artifacts and sweeps', async () => {
+it('gives tickets to a process in their order, but only one of sweeps before those of backtests', async () => {
   await deleteTickets();
-  await addSweepTickets(queue.sql, 1);
   await addRerunJob(queue.sql, WORKER, WORKER);
+  await addSweepTickets(queue.sql, 3);
   await addTickets(queue.sql, 1);
+  await addSweepTickets(queue.sql, 1);
   const jobs = await queue.sql<{ task: string }[]>`
     select task_identifier as task from graphile_worker.jobs order by priority, run_at, id`;
-  expect(jobs.map(({ task }) => task)).toEqual([TICKET_TASK, RERUN_TASK, SWEEP_TASK]);
+  const last = Array.from({ length: 4 }, () => SWEEP_TASK);
+  expect(jobs.map(({ task }) => task)).toEqual([RERUN_TASK, SWEEP_TASK, TICKET_TASK, ...last]);
 });
 
 it('passes on one ticket for shards, however many find no room', async () => {
