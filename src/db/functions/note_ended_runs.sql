@@ -26,5 +26,6 @@ end $$;
 
 create trigger backtest_results_note_ended after insert on backtest_results
   referencing new table as ended for each statement execute function note_ended_runs();
-create trigger sweeps_note_ended after update on sweeps
+-- At the end of the transaction: it locks webhooks after the turn of the workspace, as the end of backtests does.
+create constraint trigger sweeps_note_ended after update on sweeps deferrable initially deferred
   for each row when (old.finished_at is null and new.finished_at is not null) execute function note_ended_runs();
