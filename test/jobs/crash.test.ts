@@ -270,6 +270,8 @@ describe('a pair of workers on one database', () => {
     await queue.spawnWorker();
     // Every claim is recorded: on a busy machine, a look at the queue now and then can miss one of the workers.
     await queue.sql.unsafe(`
+      drop table if exists claims_by_worker;
+      drop function if exists record_claim cascade;
       create table claims_by_worker (worker text, backtest uuid);
       create function record_claim() returns trigger language plpgsql as $$
       begin
@@ -278,8 +280,8 @@ describe('a pair of workers on one database', () => {
       end $$;
       create trigger record_claims after update of claimed_by on backtest_queue
         for each row when (new.claimed_by is not null) execute function record_claim()`);
-    // Dear ones: a share holds two of them. So many that a worker which wakes up half a second late gets some too.
-    const ids = await queue.enqueue(spins(200, 20), { cost: 300_000 });
+    // Dear ones: a share holds two of them. So many that a worker which wakes up a second late gets some too.
+    const ids = await queue.enqueue(spins(400, 20), { cost: 300_000 });
     await queue.settled();
     const claims = await queue.sql<{ count: number }[]>`
       select count(*)::int as count from claims_by_worker group by worker`;
