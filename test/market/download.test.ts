@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSnapshot } from '../../src/engine/bars/arrow.ts';
-import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Timeframe } from '../../src/engine/bars/bars.ts';
 import { ccxtSource, storedSymbol } from '../../src/market/download/ccxtSource.ts';
 import { downloadSeries } from '../../src/market/download/downloadSeries.ts';
 import type { Downloaded, DownloadRequest } from '../../src/market/download/downloadSeries.ts';
@@ -51,7 +51,7 @@ const minutes = (count: number): readonly WireBar[] =>
 const REQUEST: DownloadRequest = { since: START, isReplacing: false, given: {} };
 interface Asked {
   readonly symbol?: string;
-  readonly timeframe?: StoredTimeframe;
+  readonly timeframe?: Timeframe;
   readonly of?: 'binance' | 'yahoo';
   readonly request?: Partial<DownloadRequest>;
   /** Ends the command on that wait, as a signal would. */
@@ -145,6 +145,20 @@ describe('a download from an exchange', () => {
     exchange.now = Date.UTC(2022, 3, 1) + 5_000;
     expect((await download({ timeframe: '1M', request: { since: undefined } })).added).toBe(3);
     expect(await stored('BTCUSDT-1M.csv')).toEqual(months.slice(0, 27));
+  });
+
+  it('asks again for the last bar that is stored when bars begin at half past', async () => {
+    const HOUR = 60 * MINUTE;
+    const hours = (last: number) =>
+      Array.from({ length: 20 }, (_, at): WireBar => [START + (at + 0.5) * HOUR, 10, 12, 9, at === 14 ? last : 11, 1]);
+    exchange.bars.set('BTCUSDT', hours(11));
+    exchange.now = START + 10.75 * HOUR;
+    await download({ timeframe: '1h' });
+    exchange.now = START + 15.75 * HOUR;
+    expect((await download({ timeframe: '1h' })).added).toBe(5);
+    exchange.now = START + 18.75 * HOUR;
+    exchange.bars.set('BTCUSDT', hours(11.5));
+    await expect(download({ timeframe: '1h' })).rejects.toThrow(/BTCUSDT 1h is stored with close .* Give --replace/);
   });
 
   it('stops at --until', async () => {

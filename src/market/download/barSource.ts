@@ -1,16 +1,16 @@
 // Bar sources: an exchange or a data vendor that is asked for bars page by page, whatever package speaks to it.
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import type { InstrumentFields } from '../instrument.ts';
 
 export interface BarSource {
   /** As messages show it: binance, Yahoo. */
   readonly name: string;
   /** The stored timeframes that the source has, finest first. */
-  readonly timeframes: readonly StoredTimeframe[];
+  readonly timeframes: readonly Timeframe[];
   /** The clock of the source, or of this machine, ms UTC: a bar that has not ended by it is not stored. */
   now(): Promise<number>;
   /** @throws SourceError when the source does not have the symbol */
-  market(symbol: string, timeframe: StoredTimeframe): Promise<SourceMarket>;
+  market(symbol: string, timeframe: Timeframe): Promise<SourceMarket>;
 }
 
 /** One symbol of a source, at one timeframe. */
@@ -19,7 +19,7 @@ export interface SourceMarket {
   readonly sourceSymbol: string;
   /** The symbol that the bars are stored under: BTCUSDT. */
   readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   /** Names of the cells of a row, the first of which is the time in ms UTC, as an import reads them. */
   readonly columns: readonly string[];
   /** The zone of the trading days, for sources that stamp daily bars with their session. */

@@ -1,6 +1,6 @@
 // Crypto exchanges as bar sources, through the package ccxt.
-import { STORED_TIMEFRAMES, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { TIMEFRAMES, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import { closeOf, isIntraday, shortestMs } from '../../engine/bars/timeframes.ts';
 import { refuse } from '../import/importError.ts';
 import type { InstrumentFields } from '../instrument.ts';
@@ -78,7 +78,7 @@ export function ccxtSource({ default: ccxt }: CcxtModule, { exchange: id, symbol
       throw asSourceError(id, error, error instanceof ccxt.ExchangeError, exchange.last_response_headers);
     }
   };
-  const timeframes = STORED_TIMEFRAMES.filter((timeframe) => Object.hasOwn(exchange.timeframes ?? {}, timeframe));
+  const timeframes = TIMEFRAMES.filter((timeframe) => Object.hasOwn(exchange.timeframes ?? {}, timeframe));
   return {
     name: id,
     timeframes,
@@ -166,7 +166,7 @@ function instrumentOf({ base, quote, precision, limits }: CcxtMarket, isTickSize
 async function pageOf(
   exchange: CcxtExchange,
   symbol: string,
-  timeframe: StoredTimeframe,
+  timeframe: Timeframe,
   from: number,
   to: number,
 ): Promise<SourcePage> {
@@ -207,7 +207,7 @@ async function barsOf(
 async function afterHole(
   exchange: CcxtExchange,
   symbol: string,
-  timeframe: StoredTimeframe,
+  timeframe: Timeframe,
   next: number,
   to: number,
 ): Promise<number | null> {

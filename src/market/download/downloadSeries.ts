@@ -1,7 +1,7 @@
 // Downloading a series: what is absent of it is asked for page by page, checked against the stored bars, and added.
 import { openSnapshot } from '../../engine/bars/arrow.ts';
 import type { Bars } from '../../engine/bars/bars.ts';
-import { closeOf, openOf } from '../../engine/bars/timeframes.ts';
+import { closeOf } from '../../engine/bars/timeframes.ts';
 import type { CatalogEntry } from '../catalog.ts';
 import { counted, isoTime } from '../formatting.ts';
 import { listGaps } from '../gaps.ts';
@@ -116,7 +116,7 @@ class SeriesDownload {
     if (stored === null) await this.#complete({ from, to });
     else {
       if (from < stored.start) await this.#complete({ from, to: Math.min(to, stored.start) });
-      if (closeOf(timeframe, stored.end) <= to) await this.#complete({ from: openOf(timeframe, stored.end - 1), to });
+      if (closeOf(timeframe, stored.end) <= to) await this.#complete({ from: await this.#lastOpen(stored), to });
     }
     return { added: this.#added, imported: this.#imported, stored: this.#stored ?? existing ?? null };
   }
@@ -197,6 +197,11 @@ class SeriesDownload {
     const end = closeOf(timeframe, time[time.length - 1]);
     if (after.length === 0 && closeOf(timeframe, end) <= to) notes.push(`${name} has no bars after ${isoTime(end)}.`);
     return notes;
+  }
+
+  async #lastOpen(stored: CatalogEntry): Promise<number> {
+    const { time } = await this.#open(stored);
+    return time[time.length - 1];
   }
 
   async #open({ sha256 }: CatalogEntry): Promise<Bars> {

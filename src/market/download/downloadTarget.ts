@@ -3,7 +3,7 @@ import { rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { STORED_TIMEFRAMES } from '../../engine/bars/bars.ts';
+import { TIMEFRAMES } from '../../engine/bars/bars.ts';
 import type { Snapshot } from '../../engine/bars/arrow.ts';
 import { entryOf } from '../catalog.ts';
 import type { StoredCatalog } from '../catalog.ts';
@@ -32,7 +32,7 @@ export function catalogTarget(catalog: StoredCatalog, dataDir: string): Download
  */
 export async function folderTarget(folder: string): Promise<DownloadTarget> {
   const files = await openShippedData(folder);
-  const coarsest = STORED_TIMEFRAMES[STORED_TIMEFRAMES.length - 1];
+  const coarsest = TIMEFRAMES[TIMEFRAMES.length - 1];
   const storeOf = (symbol: string): SeriesStore => {
     const written = new Map<string, Snapshot>();
     return {

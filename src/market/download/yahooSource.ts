@@ -1,6 +1,6 @@
 // Yahoo Finance as a bar source, through the package yahoo-finance2.
 import { DAY_MS } from '../../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import { closeOf } from '../../engine/bars/timeframes.ts';
 import { clockReadings } from '../import/zones.ts';
 import { retryAfterMs, SourceError } from './barSource.ts';
@@ -54,7 +54,7 @@ const MARGIN_MS = 3_600_000;
 const days = (count: number): number => count * DAY_MS;
 
 /** Weeks and months are left to resampling: those of Yahoo begin on days of the exchange, and the last is open. */
-const INTERVALS: Readonly<Partial<Record<StoredTimeframe, Interval>>> = {
+const INTERVALS: Readonly<Partial<Record<Timeframe, Interval>>> = {
   '1m': { name: '1m', keptMs: days(30), pageMs: days(7) },
   '5m': { name: '5m', keptMs: days(60), pageMs: days(59) },
   '15m': { name: '15m', keptMs: days(60), pageMs: days(59) },
@@ -92,7 +92,7 @@ export function yahooSource({ default: YahooFinance }: YahooModule, url?: string
   };
   return {
     name: 'yahoo',
-    timeframes: Object.keys(INTERVALS) as StoredTimeframe[],
+    timeframes: Object.keys(INTERVALS) as Timeframe[],
     now: async () => Date.now(),
     market: async (symbol, timeframe) => {
       const interval = INTERVALS[timeframe]!;
@@ -123,7 +123,7 @@ export function yahooSource({ default: YahooFinance }: YahooModule, url?: string
   };
 }
 
-function rowsOf(chart: YahooChart, timeframe: StoredTimeframe, timezone: string, to: number): SourcePage['rows'] {
+function rowsOf(chart: YahooChart, timeframe: Timeframe, timezone: string, to: number): SourcePage['rows'] {
   const quotes = chart.quotes.toSorted((a, b) => a.date.getTime() - b.date.getTime());
   const price = (value: number | Missing): number => value ?? NaN;
   const bars = quotes.map((quote) => [
