@@ -1,5 +1,5 @@
 // candlepool data: the stored market data, listed, imported, downloaded, synthesized, inspected, exported and removed.
-import { exchangeOf, periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES } from '../engine/index.ts';
+import { exchangeOf, periodsPerYear, periodsPerYearReason, TIMEFRAMES } from '../engine/index.ts';
 import type { Command } from 'commander';
 import type { CatalogEntry } from '../market/catalog.ts';
 import { EXPORT_FORMATS } from '../market/exportBars.ts';
@@ -17,8 +17,8 @@ import type { FetchOptions } from './dataFetch.ts';
 import { printJson, printLine, printTable, withJson } from './output.ts';
 
 const symbol = shortText(100);
-const timeframe = oneOf(STORED_TIMEFRAMES);
-const TIMEFRAME_LIST = STORED_TIMEFRAMES.join(', ');
+const timeframe = oneOf(TIMEFRAMES);
+const TIMEFRAME_LIST = TIMEFRAMES.join(', ');
 /** How many gaps are shown: a market that closes has hundreds in a year of minutes. */
 const SHOWN_GAPS = 100;
 

@@ -1,6 +1,6 @@
 // The catalog that the data commands read and change, and the series that their options name.
 import { openSnapshot } from '../engine/index.ts';
-import type { Bars, StoredTimeframe } from '../engine/index.ts';
+import type { Bars, Timeframe } from '../engine/index.ts';
 import { openCatalog } from '../market/catalog.ts';
 import type { CatalogEntry, StoredCatalog } from '../market/catalog.ts';
 import { importShipped } from '../market/shipped.ts';
@@ -11,7 +11,7 @@ import { CommandError } from './output.ts';
 
 export interface SeriesOptions {
   readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   readonly json?: boolean;
 }
 

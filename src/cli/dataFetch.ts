@@ -1,7 +1,7 @@
 // candlepool data fetch: downloads bars of an exchange or of Yahoo into the catalog, or into a folder of files.
 import { setTimeout as wait } from 'node:timers/promises';
 import { divides, longestMs } from '../engine/index.ts';
-import type { StoredTimeframe } from '../engine/index.ts';
+import type { Timeframe } from '../engine/index.ts';
 import { SourceError } from '../market/download/barSource.ts';
 import type { BarSource, SourceMarket } from '../market/download/barSource.ts';
 import { ccxtSource } from '../market/download/ccxtSource.ts';
@@ -29,7 +29,7 @@ export interface FetchOptions {
   readonly source?: 'yahoo';
   readonly symbol: readonly string[];
   readonly as?: string;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   readonly since?: number;
   readonly until?: number;
   readonly data?: string;

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { createMarket, encodeColumns, openSnapshot, STORED_TIMEFRAMES } from '../engine/index.ts';
+import { createMarket, encodeColumns, openSnapshot, TIMEFRAMES } from '../engine/index.ts';
 import type { Bars } from '../engine/index.ts';
 import { parseBarsArgument, readBarsFile } from '../market/import/barsFile.ts';
 import { oneOf, shortText } from './arguments.ts';
@@ -13,7 +13,7 @@ import { CommandError, printJson, UsageError, withJson } from './output.ts';
 
 interface Options {
   readonly symbol?: string;
-  readonly timeframe?: (typeof STORED_TIMEFRAMES)[number];
+  readonly timeframe?: (typeof TIMEFRAMES)[number];
   readonly data?: string;
   readonly bars?: string;
   readonly name?: string;
@@ -31,7 +31,7 @@ export function register(program: Command): void {
       .command('indicator')
       .description('compute an indicator or a candlestick pattern on bars; docs/indicators.md lists them')
       .option('--symbol <symbol>', 'a series of the catalog, or of --data', shortText(100))
-      .option('--timeframe <timeframe>', `one of ${STORED_TIMEFRAMES.join(', ')}`, oneOf(STORED_TIMEFRAMES))
+      .option('--timeframe <timeframe>', `one of ${TIMEFRAMES.join(', ')}`, oneOf(TIMEFRAMES))
       .option(
         '--data <folder>',
         'a folder of files named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow), in place of the catalog',

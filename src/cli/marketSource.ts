@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { readConfig } from '../config.ts';
 import { hasEmbedded } from '../db/embedded.ts';
-import type { SnapshotMeta, StoredTimeframe } from '../engine/index.ts';
+import type { SnapshotMeta, Timeframe } from '../engine/index.ts';
 import { catalogOver, openCatalog } from '../market/catalog.ts';
 import type { Catalog, CatalogEntry, StoredEntry } from '../market/catalog.ts';
 import { skippedText } from '../market/import/inputFiles.ts';
@@ -19,7 +19,7 @@ export interface SeriesSource {
   readonly symbol: string;
   readonly timeframe: string;
   /** The stored series; coarser timeframes are resampled from it. */
-  readonly storedTimeframe: StoredTimeframe;
+  readonly storedTimeframe: Timeframe;
   readonly sha256: string;
   readonly origin: 'import' | 'synthetic' | 'shipped' | 'file';
   /** Name of the file; null if unknown. */
@@ -106,7 +106,7 @@ export function describeSource(source: SeriesSource): string {
 /** A stored series, or a file whose name may not show the timeframe. */
 interface SeriesKey {
   readonly symbol: string;
-  readonly timeframe: StoredTimeframe | null;
+  readonly timeframe: Timeframe | null;
 }
 
 /** The hint for a series that is not among the known ones: what was probably meant, and what lists them all. */

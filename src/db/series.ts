@@ -1,12 +1,12 @@
 // Market data in Postgres: the snapshots that exist, and which of them each series points to.
-import type { Instrument, StoredTimeframe } from '../engine/index.ts';
+import type { Instrument, Timeframe } from '../engine/index.ts';
 import type { Queryable, Sql } from './connect.ts';
 import { keepSnapshots } from './retention.ts';
 
 export interface SnapshotRow {
   readonly sha256: string;
   readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   readonly bars: number;
   /** [start, end): open of the first bar, close of the last, ms UTC. */
   readonly start: number;
@@ -73,7 +73,7 @@ export async function pointSeries(
  * Takes a series out of the list. Its snapshots stay for the backtests that pinned them.
  * @returns false when there is no such series
  */
-export async function removeSeries(sql: Queryable, symbol: string, timeframe: StoredTimeframe): Promise<boolean> {
+export async function removeSeries(sql: Queryable, symbol: string, timeframe: Timeframe): Promise<boolean> {
   const removed = await sql`
     update series set sha256 = null, updated_at = now()
     where symbol = ${symbol} and timeframe = ${timeframe} and sha256 is not null`;

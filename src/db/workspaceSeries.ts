@@ -1,5 +1,5 @@
 // The tables workspace_series and workspace_snapshots: market data that a workspace has uploaded for itself.
-import type { StoredTimeframe } from '../engine/index.ts';
+import type { Timeframe } from '../engine/index.ts';
 import type { Queryable, Sql, Transaction } from './connect.ts';
 import { keepSnapshots } from './retention.ts';
 import type { SnapshotRow } from './series.ts';
@@ -82,7 +82,7 @@ export async function removeWorkspaceSeries(
   sql: Sql,
   workspaceId: string,
   symbol: string,
-  timeframe: StoredTimeframe,
+  timeframe: Timeframe,
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [removed] = await tx<{ sha256: string }[]>`

@@ -1,7 +1,7 @@
 // A run of which only some numbers are kept, of one instrument or of a portfolio: sweeps, walk-forward and robustness
 // checks run it many times.
 import { narrowRun, prepareRun, type PreparedRun } from './backtest.ts';
-import type { Bars, Market, StoredTimeframe, Universe } from './bars/bars.ts';
+import type { Bars, Market, Timeframe, Universe } from './bars/bars.ts';
 import { isPortfolio, resolveConfig, symbolsOf, type BacktestConfig } from './config.ts';
 import type { FlatKey } from './definitions/statistics/statistics.ts';
 import type { ColumnStore } from './evaluate/columnStore.ts';
@@ -47,7 +47,7 @@ interface KeptNumbers {
 }
 
 /** The bars of an instrument; undefined if there are none. */
-export type MarketOf = (symbol: string, timeframe: StoredTimeframe) => Market | undefined;
+export type MarketOf = (symbol: string, timeframe: Timeframe) => Market | undefined;
 
 /** The market of a config, or the universe of its list; the error names an instrument without bars. */
 export function openedMarkets(config: BacktestConfig, marketOf: MarketOf): Market | Universe | RunError {

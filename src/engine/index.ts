@@ -1,16 +1,7 @@
 // The engine's one door: outsiders import from here, and market data also from bars/. Every name is one that they use.
 
 // Bars
-export {
-  STORED_TIMEFRAMES,
-  TIMEFRAMES,
-  type Bars,
-  type Instrument,
-  type Market,
-  type StoredTimeframe,
-  type Timeframe,
-  type Universe,
-} from './bars/bars.ts';
+export { TIMEFRAMES, type Bars, type Instrument, type Market, type Timeframe, type Universe } from './bars/bars.ts';
 export { openSnapshot, type SharedBytes, type Snapshot, type SnapshotMeta } from './bars/arrow.ts';
 export { encodeColumns, encodeTable } from './bars/arrowTable.ts';
 export { numberColumn, type Table } from './bars/table.ts';

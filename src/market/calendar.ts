@@ -1,6 +1,6 @@
 // Trading calendars: whether a market trades every day, as its bars show.
 import { DAY_MS } from '../engine/bars/bars.ts';
-import type { CalendarBasis, StoredTimeframe } from '../engine/bars/bars.ts';
+import type { CalendarBasis, Timeframe } from '../engine/bars/bars.ts';
 import type { ExchangeCalendar } from '../engine/bars/exchangeCalendar.ts';
 import { closureWithin } from '../engine/bars/exchangeDays.ts';
 import { isFiner, isIntraday, shortestMs } from '../engine/bars/timeframes.ts';
@@ -40,7 +40,7 @@ const DAYS_PER_YEAR = 365.25;
 const USUAL = { numbers: [252, 365], tolerance: 0.03 } as const;
 
 /** How often a market trades, and on how many days per year of data. Weeks and months show neither. */
-export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): Calendar {
+export function inferCalendar(time: Float64Array, timeframe: Timeframe): Calendar {
   if (isFiner('1d', timeframe)) return { tradesAllDay: true, basis: 'assumed' };
   const days = tradedDays(time);
   const calendar = inferWeek(time, days, timeframe);
@@ -70,7 +70,7 @@ function countDaysPerYear(days: readonly number[]): number | undefined {
  * for currencies, Friday and Saturday in Riyadh). With less than a week of bars the weekend decides, then the
  * nights. A market without evidence is assumed to trade always.
  */
-function inferWeek(time: Float64Array, days: readonly number[], timeframe: StoredTimeframe): Calendar {
+function inferWeek(time: Float64Array, days: readonly number[], timeframe: Timeframe): Calendar {
   const { traded, skipped } = countWeekdays(days);
   if (skipped.some((count, weekday) => count > traded[weekday])) return { tradesAllDay: false, basis: 'closed_days' };
   const tradesWeekends = traded[SATURDAY] > 0 && traded[SUNDAY] > 0;
@@ -90,7 +90,7 @@ type Closure = 'holiday' | 'weekend' | 'night';
  */
 export function closuresOf(
   time: Float64Array,
-  timeframe: StoredTimeframe,
+  timeframe: Timeframe,
   exchange?: ExchangeCalendar,
 ): (gap: { readonly from: number; readonly to: number }) => Closure | null {
   if (exchange !== undefined) return (gap) => closureWithin(gap, !isIntraday(timeframe), exchange);

@@ -1,6 +1,6 @@
 // The catalog: which series exist, and their snapshots in shared memory.
 import { join } from 'node:path';
-import type { Instrument, StoredTimeframe } from '../engine/bars/bars.ts';
+import type { Instrument, Timeframe } from '../engine/bars/bars.ts';
 import { bytesOf, type Snapshot } from '../engine/bars/arrow.ts';
 import { coversSpan } from '../engine/bars/coverage.ts';
 import { sourceTimeframe } from '../engine/bars/market.ts';
@@ -18,7 +18,7 @@ import { counted, rangeOf } from './formatting.ts';
 
 export interface CatalogEntry {
   readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   /** The name of the current snapshot. */
   readonly sha256: string;
   readonly bars: number;
@@ -42,14 +42,14 @@ export interface Catalog {
    * The stored series that serves (symbol, timeframe): itself, or the one it is resampled from; undefined: not
    * available.
    */
-  find(symbol: string, timeframe: StoredTimeframe): Promise<CatalogEntry | undefined>;
+  find(symbol: string, timeframe: Timeframe): Promise<CatalogEntry | undefined>;
   /**
    * What a run on (symbol, timeframe) may read of this symbol: every stored series, since the bars themselves decide
    * which of them covers the base (semantics §1.13). Empty: not available. Nothing is opened.
    */
-  readable(symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogEntry[]>;
+  readable(symbol: string, timeframe: Timeframe): Promise<readonly CatalogEntry[]>;
   /** The snapshots of `readable`, opened: the input of `createMarket`. */
-  snapshots(symbol: string, timeframe: StoredTimeframe): Promise<readonly Snapshot[]>;
+  snapshots(symbol: string, timeframe: Timeframe): Promise<readonly Snapshot[]>;
   /**
    * Pinned snapshots by name, current or not.
    * @throws MarketDataError FILE_UNREADABLE
@@ -78,7 +78,7 @@ export interface StoredCatalog extends Catalog {
    * Removes a series from the list; false if there is no such series. Backtests that pinned its snapshots can still
    * open them.
    */
-  remove(symbol: string, timeframe: StoredTimeframe): Promise<boolean>;
+  remove(symbol: string, timeframe: Timeframe): Promise<boolean>;
   /**
    * Copies snapshots that are only in the folder of this host to the storage that all hosts share, for an installation
    * that has shared a folder until now. @returns how many
@@ -220,7 +220,7 @@ export function refuseExisting(stored: CatalogEntry, offered: Pick<CatalogEntry,
 export function catalogOver(list: Catalog['list'], open: Catalog['open']): Catalog {
   const ofSymbol = async (symbol: string): Promise<readonly CatalogEntry[]> =>
     entriesBySymbol(await list()).get(symbol) ?? [];
-  const readable = async (symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogEntry[]> => {
+  const readable = async (symbol: string, timeframe: Timeframe): Promise<readonly CatalogEntry[]> => {
     const stored = await ofSymbol(symbol);
     return sourceEntry(stored, timeframe) ? stored : [];
   };
@@ -249,7 +249,7 @@ function entriesBySymbol(entries: readonly CatalogEntry[]): ReadonlyMap<string, 
 }
 
 /** The stored series that serves a timeframe, judged by its ends; gaps are found when the run opens the bars. */
-function sourceEntry(stored: readonly CatalogEntry[], timeframe: StoredTimeframe): CatalogEntry | undefined {
+function sourceEntry(stored: readonly CatalogEntry[], timeframe: Timeframe): CatalogEntry | undefined {
   const byTimeframe = new Map(stored.map((entry) => [entry.timeframe, entry]));
   const source = sourceTimeframe([...byTimeframe.keys()], timeframe, (finer, coarser) =>
     coversSpan(byTimeframe.get(finer)!, byTimeframe.get(coarser)!),

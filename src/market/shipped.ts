@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { ROOT } from '../config.ts';
-import { STORED_TIMEFRAMES } from '../engine/bars/bars.ts';
-import type { Instrument, StoredTimeframe } from '../engine/bars/bars.ts';
+import { TIMEFRAMES } from '../engine/bars/bars.ts';
+import type { Instrument, Timeframe } from '../engine/bars/bars.ts';
 import type { Snapshot } from '../engine/bars/arrow.ts';
 import { isWarning } from './import/importReport.ts';
 import type { BarsTable } from './import/importReport.ts';
@@ -28,7 +28,7 @@ export const SHIPPED_FOLDER = join(ROOT, 'data');
 const ShippedSeries = z.array(
   z.object({
     symbol: z.string(),
-    timeframe: z.enum(STORED_TIMEFRAMES),
+    timeframe: z.enum(TIMEFRAMES),
     file: z.string(),
     bars: z.int(),
     sha256: z.string(),
@@ -125,7 +125,7 @@ interface Source {
   readonly paths: readonly string[];
   readonly symbol: string;
   /** null: the names do not show it. */
-  readonly timeframe: StoredTimeframe | null;
+  readonly timeframe: Timeframe | null;
   /** What series.json states of the series; nothing in a folder without that file. */
   readonly fields: InstrumentFields;
 }
@@ -137,7 +137,7 @@ const instrumentOf = (symbol: string, fields: InstrumentFields, { report }: Bars
 interface NamedSeries {
   readonly symbol: string;
   /** null: the name does not show it. */
-  readonly timeframe: StoredTimeframe | null;
+  readonly timeframe: Timeframe | null;
 }
 
 /** The series of a folder by the names of its files, none of which is read; with the shipped ones, the universe. */
@@ -159,7 +159,7 @@ async function sourcesOf(folder: string): Promise<Source[]> {
     refuse('FILE_UNREADABLE', `There is no folder at ${folder}. Check the path.`),
   );
   const sources = names.includes(LIST) ? await listedSources(folder) : await namedSources(folder);
-  const rank = ({ timeframe }: Source): number => (timeframe === null ? -1 : STORED_TIMEFRAMES.indexOf(timeframe));
+  const rank = ({ timeframe }: Source): number => (timeframe === null ? -1 : TIMEFRAMES.indexOf(timeframe));
   return sources.sort((a, b) => (a.symbol < b.symbol ? -1 : a.symbol > b.symbol ? 1 : 0) || rank(a) - rank(b));
 }
 

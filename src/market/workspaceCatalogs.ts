@@ -1,6 +1,6 @@
 // Catalogs of workspaces: each reads the shared series and those that it has uploaded, and never those of another.
 import type { Instrument } from '../engine/bars/bars.ts';
-import { STORED_TIMEFRAMES } from '../engine/bars/bars.ts';
+import { TIMEFRAMES } from '../engine/bars/bars.ts';
 import type { Sql, Transaction } from '../db/connect.ts';
 import { listWorkspaceSeries, pointWorkspaceSeries, reserveSnapshot } from '../db/workspaceSeries.ts';
 import { catalogOver, entryOf, refuseOccupied } from './catalog.ts';
@@ -84,7 +84,7 @@ export class WorkspaceCatalogs {
   }
 }
 
-const rank = ({ timeframe }: CatalogEntry): number => STORED_TIMEFRAMES.indexOf(timeframe);
+const rank = ({ timeframe }: CatalogEntry): number => TIMEFRAMES.indexOf(timeframe);
 const byName = (a: { readonly symbol: string }, b: { readonly symbol: string }): number =>
   a.symbol < b.symbol ? -1 : a.symbol > b.symbol ? 1 : 0;
 

@@ -1,6 +1,6 @@
 // Generated portfolio inputs: instruments on different calendars, rules of every kind, slots, ranks and links, all from
 // one seed.
-import type { Bars, Instrument, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Bars, Instrument, Timeframe } from '../../src/engine/bars/bars.ts';
 import { timeAxisOf } from '../../src/engine/bars/timeAxis.ts';
 import {
   AMBIGUITY_FALLBACKS,
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 
 interface Calendar {
   readonly timeframe: ResolvedConfig['timeframe'];
-  readonly children: StoredTimeframe;
+  readonly children: Timeframe;
   /** Children in a bar. */
   readonly count: number;
 }
@@ -74,7 +74,7 @@ function randomPrices(dice: Dice, times: readonly number[], { timeframe, childre
       for (const column of fine) column.splice(from + lost, 1);
     }
   }
-  const toBars = ([time, open, high, low, close]: number[][], of: StoredTimeframe): Bars =>
+  const toBars = ([time, open, high, low, close]: number[][], of: Timeframe): Bars =>
     barsFrom({ time, open, high, low, close }, of, symbol);
   return { bars: toBars(base, timeframe), fine: toBars(fine, children) };
 }

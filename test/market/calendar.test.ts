@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Timeframe } from '../../src/engine/bars/bars.ts';
 import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
 import { periodsPerYear } from '../../src/engine/bars/periodsPerYear.ts';
 import { closuresOf, inferCalendar } from '../../src/market/calendar.ts';
@@ -20,7 +20,7 @@ const MONDAY = Date.UTC(2024, 0, 1);
  * of the day.
  */
 function opens(
-  timeframe: StoredTimeframe,
+  timeframe: Timeframe,
   days: number,
   isOpen: (weekday: number, hour: number, day: number) => boolean,
   from = MONDAY,
@@ -36,7 +36,7 @@ const isCurrencyHour = (weekday: number, hour: number): boolean =>
   (weekday >= 1 && weekday <= 4) || (weekday === 0 && hour >= 22) || (weekday === 5 && hour < 22);
 
 describe('the inference of a market’s calendar', () => {
-  const cases: readonly (readonly [string, Float64Array, StoredTimeframe, boolean, string])[] = [
+  const cases: readonly (readonly [string, Float64Array, Timeframe, boolean, string])[] = [
     ['for coins by the day', opens('1d', 60, () => true), '1d', true, 'traded_every_day'],
     ['for coins over a weekend', opens('1h', 3, () => true, MONDAY + 4 * DAY), '1h', true, 'traded_every_day'],
     [
@@ -87,7 +87,7 @@ describe('the inference of a market’s calendar', () => {
   });
 
   const isGap = (day: number): boolean => day >= 100 && day < 160;
-  it.each<[string, Float64Array, StoredTimeframe, number | undefined]>([
+  it.each<[string, Float64Array, Timeframe, number | undefined]>([
     ['currencies by the hour, whose Sunday evenings are days', opens('1h', 728, isCurrencyHour), '1h', 313],
     ['currencies by the day', opens('1d', 728, isWeekday), '1d', 261],
     [

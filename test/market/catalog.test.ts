@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMarket } from '../../src/engine/bars/market.ts';
 import { openSnapshot } from '../../src/engine/bars/arrow.ts';
-import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Timeframe } from '../../src/engine/bars/bars.ts';
 import { readBars } from '../../src/market/import/barsTable.ts';
 import type { BarsTable } from '../../src/market/import/importReport.ts';
 import { openCatalog } from '../../src/market/catalog.ts';
@@ -33,13 +33,13 @@ beforeEach(async () => {
 });
 
 /** Random bars by way of the import, as a file would give them. */
-async function barsOf(timeframe: StoredTimeframe, count: number, seed = 1): Promise<BarsTable> {
+async function barsOf(timeframe: Timeframe, count: number, seed = 1): Promise<BarsTable> {
   const { time, open, high, low, close, volume } = randomColumns({ timeframe, count, seed });
   const rows = Array.from(time, (at, row) => [at, open[row], high[row], low[row], close[row], volume[row]]);
   return readBars(await readSource(Buffer.from(JSON.stringify(rows))), { timeframe });
 }
 /** Adds a series, or puts it in place of the one there is. */
-async function add(symbol: string, timeframe: StoredTimeframe, count: number, seed = 1): Promise<string> {
+async function add(symbol: string, timeframe: Timeframe, count: number, seed = 1): Promise<string> {
   const current = (await catalog.list()).find((entry) => entry.symbol === symbol && entry.timeframe === timeframe);
   const bars = await barsOf(timeframe, count, seed);
   return (await catalog.add(symbol, bars, makeInstrument(symbol), current)).sha256;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSnapshot } from '../../src/engine/bars/arrow.ts';
-import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Timeframe } from '../../src/engine/bars/bars.ts';
 import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
 import { readBars } from '../../src/market/import/barsTable.ts';
 import { openCatalog } from '../../src/market/catalog.ts';
@@ -55,7 +55,7 @@ function hours(
   });
   return table([header, ...lines].join('\n'), '1h');
 }
-const table = async (text: string | Uint8Array, timeframe?: StoredTimeframe): Promise<BarsTable> =>
+const table = async (text: string | Uint8Array, timeframe?: Timeframe): Promise<BarsTable> =>
   readBars(await readSource(typeof text === 'string' ? Buffer.from(text) : text), { timeframe });
 
 const run = async (

@@ -1,7 +1,7 @@
 // backtesting.py's fixed-size scenarios, fed from its own order log: what it asked at each close, we ask too, and every
 // trade must agree.
 import { describe, expect, it } from 'vitest';
-import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Bars, Timeframe } from '../../src/engine/bars/bars.ts';
 import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
 import type { Trade } from '../../src/engine/simulate/trade.ts';
 import type { EntryRule, RiskRules, ValueSource } from '../../src/engine/evaluate/tradingRules.ts';
@@ -61,7 +61,7 @@ const COMPARED = [
   'donchian_both',
 ];
 
-const FILES: readonly [string, StoredTimeframe][] = [
+const FILES: readonly [string, Timeframe][] = [
   ['GOOG-1d', '1d'],
   ['SPY-1d', '1d'],
   ['EURUSD-1h', '1h'],

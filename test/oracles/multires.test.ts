@@ -1,7 +1,7 @@
 // 66 scenarios per symbol of a brute-force walk over real 1m bars: every trade, its prices, its reason and how it was
 // decided.
 import { describe, expect, it } from 'vitest';
-import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Bars, Timeframe } from '../../src/engine/bars/bars.ts';
 import { simulateTask } from '../../src/engine/backtest.ts';
 import { checkStrategy } from '../../src/engine/index.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
@@ -61,7 +61,7 @@ interface Scenario {
 }
 
 /** UTC buckets; a bucket without a minute is absent. */
-function bucket(minutes: Bars, timeframe: StoredTimeframe): Bars {
+function bucket(minutes: Bars, timeframe: Timeframe): Bars {
   const size = lengthOf(timeframe);
   const rows: { time: number; open: number; high: number; low: number; close: number }[] = [];
   for (let row = 0; row < minutes.length; row++) {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Bars, Timeframe } from '../../src/engine/bars/bars.ts';
 import { openSnapshot } from '../../src/engine/bars/arrow.ts';
 import { createMarket } from '../../src/engine/bars/market.ts';
 import { resample } from '../../src/engine/bars/resample.ts';
@@ -101,7 +101,7 @@ it('imports incomplete bars unchanged and counts their 34 missing days', async (
 });
 
 it('resamples half-hour sessions to days of their own date', async () => {
-  const timeframe: StoredTimeframe = '1d';
+  const timeframe: Timeframe = '1d';
   const market = createMarket([await readBarsFile(path('SPY-1h.csv.gz'))], 'SPY', timeframe);
   const published = await bars('SPY-1d.csv.gz');
   for (const time of market.base.time) expect(published.time.includes(time), new Date(time).toISOString()).toBe(true);

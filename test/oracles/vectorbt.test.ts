@@ -1,6 +1,6 @@
 // vectorbt's next_open scenarios without stops, and its plain close ones: trades and equity, the last open trade apart.
 import { describe, expect, it } from 'vitest';
-import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Bars, Timeframe } from '../../src/engine/bars/bars.ts';
 import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
 import type { EntryRule, SizingRule } from '../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
@@ -86,7 +86,7 @@ function inputFor(bars: Bars, { crossUp, crossDown }: Oracle['signals'], scenari
   });
 }
 
-const FILES: readonly [string, StoredTimeframe][] = [
+const FILES: readonly [string, Timeframe][] = [
   ['GOOG-1d', '1d'],
   ['EURUSD-1h', '1h'],
   ['BTCUSDT-1h', '1h'],

@@ -1,5 +1,5 @@
 // Bars for tests: made in a line, with prices that satisfy every check.
-import type { Bars, Instrument, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Bars, Instrument, Timeframe } from '../../src/engine/bars/bars.ts';
 import type { Snapshot, SnapshotColumns } from '../../src/engine/bars/arrow.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
@@ -8,7 +8,7 @@ import { laterOpen } from './timeGrid.ts';
 
 export interface BarsOptions {
   readonly symbol?: string;
-  readonly timeframe?: StoredTimeframe;
+  readonly timeframe?: Timeframe;
   /** Open times, ms UTC; default `count` of them from 2024-01-01. */
   readonly times?: readonly number[];
   readonly count?: number;

@@ -1,7 +1,7 @@
 // Uploads: a file of bars becomes series of the workspace, with the inference, report and refusals of data import.
 import { setImmediate as immediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES } from '../../engine/index.ts';
+import { periodsPerYear, periodsPerYearReason, TIMEFRAMES } from '../../engine/index.ts';
 import { MarketDataError } from '../../market/import/importError.ts';
 import { importSeries, type ImportedSeries } from '../../market/import/importSeries.ts';
 import { IMPORT_OPTIONS, parseImportOptions, withParameters } from '../../market/import/optionTable.ts';
@@ -52,7 +52,7 @@ const ImportQuery = z.strictObject({
 const ImportedSeriesBody = z
   .object({
     symbol: z.string(),
-    timeframe: z.enum(STORED_TIMEFRAMES),
+    timeframe: z.enum(TIMEFRAMES),
     bars: z.int(),
     start: z.int().meta({ description: 'Open of the first bar, ms UTC.' }),
     end: z.int().meta({ description: 'Close of the last bar, ms UTC.' }),

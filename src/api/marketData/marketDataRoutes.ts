@@ -1,6 +1,6 @@
 // Market data: the series that strategies can be run on, their bars, and columns of values on them.
 import { z } from 'zod';
-import { STORED_TIMEFRAMES } from '../../engine/index.ts';
+import { TIMEFRAMES } from '../../engine/index.ts';
 import { removeWorkspaceSeries } from '../../db/workspaceSeries.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { fixedListQuery, pageOf, paginateItems } from '../http/pagination.ts';
@@ -17,7 +17,7 @@ const OWNERS = ['workspace', 'shared'] as const;
 const Series = z
   .object({
     symbol: z.string(),
-    timeframe: z.enum(STORED_TIMEFRAMES),
+    timeframe: z.enum(TIMEFRAMES),
     bars: z.int(),
     start: z.int().meta({ description: 'Open of the first bar, ms UTC.' }),
     end: z.int().meta({ description: 'Close of the last bar, ms UTC: [start, end) is a range that holds all.' }),
@@ -52,7 +52,7 @@ function listRoute(app: App, { catalogs }: Services): void {
         security: API_KEY_SECURITY,
         querystring: fixedListQuery({
           symbol: text(1, 100).optional(),
-          timeframe: z.enum(STORED_TIMEFRAMES).optional(),
+          timeframe: z.enum(TIMEFRAMES).optional(),
           owner: z.enum(OWNERS).optional(),
         }),
         response: { 200: pageOf(Series), ...problems(...KEY_PROBLEMS) },
@@ -73,7 +73,7 @@ function listRoute(app: App, { catalogs }: Services): void {
         }))
         .filter((series) => query.owner === undefined || series.owner === query.owner);
       // Finest first within a symbol; the key only has to sort this way and be unique.
-      const rank = (row: (typeof rows)[number]) => STORED_TIMEFRAMES.indexOf(row.timeframe);
+      const rank = (row: (typeof rows)[number]) => TIMEFRAMES.indexOf(row.timeframe);
       return paginateItems(query, rows, (row) => `${row.symbol}\n${rank(row)}`);
     },
   );
@@ -92,13 +92,13 @@ function deleteRoute(app: App, { sql }: Services): void {
         params: SeriesParams,
         querystring: NoQuery,
         response: {
-          200: z.object({ symbol: z.string(), timeframe: z.enum(STORED_TIMEFRAMES), deleted: z.literal(true) }),
+          200: z.object({ symbol: z.string(), timeframe: z.enum(TIMEFRAMES), deleted: z.literal(true) }),
           ...problems(...KEY_PROBLEMS, 404),
         },
       },
     },
     async ({ caller, params: { symbol, timeframe: given } }) => {
-      const timeframe = STORED_TIMEFRAMES.find((each) => each === given);
+      const timeframe = TIMEFRAMES.find((each) => each === given);
       if (timeframe === undefined || !(await removeWorkspaceSeries(sql, caller.workspaceId, symbol, timeframe)))
         throw problem('NOT_FOUND', {
           message:

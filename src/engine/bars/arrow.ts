@@ -12,8 +12,8 @@ import {
   tableToIPC,
 } from 'apache-arrow';
 import { allocateShared, bytesOf, knowMemory, type SharedBytes } from '../kernels/sharedMemory.ts';
-import { STORED_TIMEFRAMES } from './bars.ts';
-import type { Bars, Instrument, StoredTimeframe } from './bars.ts';
+import { TIMEFRAMES } from './bars.ts';
+import type { Bars, Instrument, Timeframe } from './bars.ts';
 
 export { allocateShared, bytesOf, type SharedBytes };
 
@@ -34,7 +34,7 @@ export interface SnapshotColumns {
 /** The metadata of a snapshot, kept in the file's schema so that a pinned file holds everything a run depends on. */
 export interface SnapshotAbout {
   readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   readonly instrument: Instrument;
 }
 export interface SnapshotMeta extends SnapshotAbout {
@@ -120,7 +120,7 @@ export function parseSnapshotAbout(metadata: ReadonlyMap<string, string>): Snaps
   const text = metadata.get(ABOUT_KEY);
   if (text === undefined) throw new Error('This Arrow file is not a snapshot: its schema does not describe a series.');
   const about = JSON.parse(text) as SnapshotAbout;
-  if (!STORED_TIMEFRAMES.includes(about.timeframe))
+  if (!TIMEFRAMES.includes(about.timeframe))
     throw new Error(`This snapshot has the unknown timeframe "${about.timeframe}".`);
   return about;
 }

@@ -18,9 +18,6 @@ export const TIMEFRAMES = [
   '1M',
 ] as const;
 export type Timeframe = (typeof TIMEFRAMES)[number];
-/** Timeframes that can be stored: all of them. */
-export const STORED_TIMEFRAMES = TIMEFRAMES;
-export type StoredTimeframe = Timeframe;
 
 export const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -49,7 +46,7 @@ export const TIMEFRAME_MS: Readonly<Record<Exclude<Timeframe, '1M'>, number>> = 
  */
 export interface Bars {
   readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   readonly length: number;
   /** Bar open, ms UTC. `closeOf(timeframe, time)` is when the bar closes. */
   readonly time: Float64Array;
@@ -116,7 +113,7 @@ export interface Market {
   /** Bars of the base instrument at its finest imported timeframe below the base; undefined: nothing to drill into. */
   readonly fine: Bars | undefined;
   /** Bars of any series, resampled (and kept) when only finer ones are stored; undefined: not available. */
-  bars(symbol: string, timeframe: StoredTimeframe): Bars | undefined;
+  bars(symbol: string, timeframe: Timeframe): Bars | undefined;
 }
 
 /** Everything a portfolio run may read: the market of each instrument, in the order of the list. */

@@ -1,5 +1,5 @@
 // Coverage: whether finer bars cover the whole of a coarser series and may stand in for it (semantics §1.13).
-import type { Bars, StoredTimeframe } from './bars.ts';
+import type { Bars, Timeframe } from './bars.ts';
 import { closeOf, isIntraday, longestMs } from './timeframes.ts';
 
 /** What coverage is inferred from. */
@@ -21,7 +21,7 @@ export function coversBars(finer: TimedBars, coarser: TimedBars): boolean {
 
 /** What is known of a series without opening it: its timeframe and [start, end) in ms UTC. */
 interface SeriesSpan {
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   readonly start: number;
   readonly end: number;
 }

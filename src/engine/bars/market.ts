@@ -1,5 +1,5 @@
 // The market of one run: base bars, bars to drill into, and the other series a strategy names, stored or resampled.
-import type { Bars, Market, StoredTimeframe, Universe } from './bars.ts';
+import type { Bars, Market, Timeframe, Universe } from './bars.ts';
 import { openSnapshot } from './arrow.ts';
 import type { Snapshot } from './arrow.ts';
 import { contradictionsOf } from './contradictions.ts';
@@ -9,7 +9,7 @@ import { resample } from './resample.ts';
 import { divisorsOf } from './timeframes.ts';
 
 /** Whether the finer of two stored timeframes covers the whole of the coarser one. */
-type Covers = (finer: StoredTimeframe, coarser: StoredTimeframe) => boolean;
+type Covers = (finer: Timeframe, coarser: Timeframe) => boolean;
 
 /**
  * The stored timeframe that `wanted` is read from: itself, else the finest one that makes it of whole bars and covers
@@ -17,20 +17,20 @@ type Covers = (finer: StoredTimeframe, coarser: StoredTimeframe) => boolean;
  * not available.
  */
 export function sourceTimeframe(
-  stored: readonly StoredTimeframe[],
-  wanted: StoredTimeframe,
+  stored: readonly Timeframe[],
+  wanted: Timeframe,
   covers: Covers,
-): StoredTimeframe | undefined {
+): Timeframe | undefined {
   if (stored.includes(wanted)) return wanted;
   const [coarsest, ...finer] = storedBelow(stored, wanted).toReversed();
-  return finer.reduce<StoredTimeframe | undefined>(
+  return finer.reduce<Timeframe | undefined>(
     (source, candidate) => (source !== undefined && covers(candidate, source) ? candidate : source),
     coarsest,
   );
 }
 
 /** The stored timeframes of which whole bars make `wanted`, finest first. */
-const storedBelow = (stored: readonly StoredTimeframe[], wanted: StoredTimeframe): StoredTimeframe[] =>
+const storedBelow = (stored: readonly Timeframe[], wanted: Timeframe): Timeframe[] =>
   divisorsOf(wanted).filter((timeframe) => stored.includes(timeframe));
 
 /**
@@ -42,7 +42,7 @@ const storedBelow = (stored: readonly StoredTimeframe[], wanted: StoredTimeframe
  * timeframe are compared with each other.
  * @throws Error when the snapshots cannot serve (symbol, timeframe); callers ask the catalog first.
  */
-export function createMarket(snapshots: readonly Snapshot[], symbol: string, timeframe: StoredTimeframe): Market {
+export function createMarket(snapshots: readonly Snapshot[], symbol: string, timeframe: Timeframe): Market {
   return marketAmong(groupBySymbol(snapshots), symbol, timeframe);
 }
 
@@ -53,21 +53,17 @@ export function createMarket(snapshots: readonly Snapshot[], symbol: string, tim
 export function createUniverse(
   snapshots: readonly Snapshot[],
   symbols: readonly string[],
-  timeframe: StoredTimeframe,
+  timeframe: Timeframe,
 ): Universe {
   const bySymbol = groupBySymbol(snapshots);
   return { instruments: symbols.map((symbol) => marketAmong(bySymbol, symbol, timeframe)) };
 }
 
-function marketAmong(
-  bySymbol: ReadonlyMap<string, InstrumentSeries>,
-  symbol: string,
-  timeframe: StoredTimeframe,
-): Market {
+function marketAmong(bySymbol: ReadonlyMap<string, InstrumentSeries>, symbol: string, timeframe: Timeframe): Market {
   const ofBase = bySymbol.get(symbol);
   const baseSource = ofBase?.source(timeframe);
   if (!ofBase || !baseSource) throw new Error(`No snapshot serves ${symbol} ${timeframe}.`);
-  const bars = (wantedSymbol: string, wanted: StoredTimeframe): Bars | undefined => {
+  const bars = (wantedSymbol: string, wanted: Timeframe): Bars | undefined => {
     const series = bySymbol.get(wantedSymbol);
     const source =
       wantedSymbol === symbol && wanted !== timeframe
@@ -86,7 +82,7 @@ function marketAmong(
 
 /** The stored series of one instrument. */
 class InstrumentSeries {
-  readonly #snapshots = new Map<StoredTimeframe, Snapshot>();
+  readonly #snapshots = new Map<Timeframe, Snapshot>();
 
   add(snapshot: Snapshot): void {
     const { symbol, timeframe } = snapshot.meta;
@@ -94,25 +90,25 @@ class InstrumentSeries {
     this.#snapshots.set(timeframe, snapshot);
   }
 
-  get stored(): readonly StoredTimeframe[] {
+  get stored(): readonly Timeframe[] {
     return [...this.#snapshots.keys()];
   }
 
-  snapshot(stored: StoredTimeframe): Snapshot {
+  snapshot(stored: Timeframe): Snapshot {
     return this.#snapshots.get(stored)!;
   }
 
-  bars(source: StoredTimeframe, wanted: StoredTimeframe): Bars {
+  bars(source: Timeframe, wanted: Timeframe): Bars {
     const found = opened(this.snapshot(source));
     return source === wanted ? found : resampled(found, wanted);
   }
 
-  source(wanted: StoredTimeframe): StoredTimeframe | undefined {
+  source(wanted: Timeframe): Timeframe | undefined {
     return sourceTimeframe(this.stored, wanted, this.#covers);
   }
 
   /** The finest series below `wanted` that covers `base`; where none does, the one that `source` names. */
-  sourceCovering(base: StoredTimeframe, wanted: StoredTimeframe): StoredTimeframe | undefined {
+  sourceCovering(base: Timeframe, wanted: Timeframe): Timeframe | undefined {
     if (this.#snapshots.has(wanted)) return wanted;
     const covering = storedBelow(this.stored, wanted).find((finer) => finer === base || this.#covers(finer, base));
     return covering ?? this.source(wanted);
@@ -134,7 +130,7 @@ function groupBySymbol(snapshots: readonly Snapshot[]): Map<string, InstrumentSe
 
 const openedBars = new WeakMap<Snapshot, Bars>();
 const coverage = new WeakMap<Snapshot, WeakMap<Snapshot, boolean>>();
-const resampledBars = new WeakMap<Bars, Map<StoredTimeframe, Bars>>();
+const resampledBars = new WeakMap<Bars, Map<Timeframe, Bars>>();
 
 function opened(snapshot: Snapshot): Bars {
   const kept = openedBars.get(snapshot);
@@ -157,8 +153,8 @@ function covers(finer: Snapshot, coarser: Snapshot): boolean {
   return found;
 }
 
-function resampled(bars: Bars, timeframe: StoredTimeframe): Bars {
-  const kept = resampledBars.get(bars) ?? new Map<StoredTimeframe, Bars>();
+function resampled(bars: Bars, timeframe: Timeframe): Bars {
+  const kept = resampledBars.get(bars) ?? new Map<Timeframe, Bars>();
   resampledBars.set(bars, kept);
   let made = kept.get(timeframe);
   if (!made) kept.set(timeframe, (made = resample(bars, timeframe)));

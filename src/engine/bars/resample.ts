@@ -1,7 +1,7 @@
 // Resampling: coarser bars from finer ones, in UTC buckets.
 import { compensatedSum } from '../kernels/compensatedSum.ts';
 import { allocateShared } from '../kernels/sharedMemory.ts';
-import type { Bars, StoredTimeframe } from './bars.ts';
+import type { Bars, Timeframe } from './bars.ts';
 import { closeOf, closesOf, divides, isFiner, longestMs, openOf } from './timeframes.ts';
 
 /**
@@ -10,7 +10,7 @@ import { closeOf, closesOf, divides, isFiner, longestMs, openOf } from './timefr
  * extremes, close of the last, volume summed as decimals; an extra column takes its last present value in the bucket. A
  * child belongs to the bucket in which it opens.
  */
-export function resample(bars: Bars, timeframe: StoredTimeframe): Bars {
+export function resample(bars: Bars, timeframe: Timeframe): Bars {
   if (!divides(bars.timeframe, timeframe)) {
     const reason = isFiner(bars.timeframe, timeframe) ? 'no whole number of them makes one' : 'it is not coarser';
     throw new Error(`${bars.timeframe} bars cannot be resampled to ${timeframe}: ${reason}.`);
@@ -63,7 +63,7 @@ function sharedColumns(count: number, length: number): Float64Array[] {
 }
 
 /** The first child of each bucket, and the number of children at the end. */
-function bucketStarts(time: Float64Array, timeframe: StoredTimeframe): Uint32Array {
+function bucketStarts(time: Float64Array, timeframe: Timeframe): Uint32Array {
   const starts = new Uint32Array(time.length + 1);
   let count = 0;
   let bucketEnd = -Infinity;

@@ -2,7 +2,7 @@
 // copied.
 import type { MessagePort } from 'node:worker_threads';
 import type { Snapshot } from '../bars/arrow.ts';
-import type { Market, StoredTimeframe, Universe } from '../bars/bars.ts';
+import type { Market, Timeframe, Universe } from '../bars/bars.ts';
 import type { BacktestConfig } from '../config.ts';
 import type { Result } from './result.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
@@ -162,7 +162,7 @@ export interface SweepBatch {
 }
 /** What the runs on one instrument read, or on all instruments of a universe. */
 export type SweepMarket = ({ readonly symbol: string } | { readonly symbols: readonly string[] }) & {
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   readonly snapshots: readonly number[];
 };
 export interface SweepMessage extends Omit<SweepBatch, 'owner' | 'isQuick'> {

@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module';
 import { workerData } from 'node:worker_threads';
 import { createMarket, createUniverse } from '../bars/market.ts';
 import type { Snapshot } from '../bars/arrow.ts';
-import type { Market, StoredTimeframe, Universe } from '../bars/bars.ts';
+import type { Market, Timeframe, Universe } from '../bars/bars.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { MarketOf } from '../comparedRun.ts';
 import { ConstraintsTooRare } from '../sweep/tries.ts';
@@ -244,7 +244,7 @@ function openMarket(
   sent: readonly Snapshot[],
   indexes: readonly number[],
   symbol: string,
-  timeframe: StoredTimeframe,
+  timeframe: Timeframe,
 ): Market {
   return markets.get(`${symbol} ${timeframe} ${namesOf(sent, indexes)}`, () =>
     createMarket(keptSnapshots(sent, indexes), symbol, timeframe),
@@ -255,7 +255,7 @@ function openUniverse(
   sent: readonly Snapshot[],
   indexes: readonly number[],
   symbols: readonly string[],
-  timeframe: StoredTimeframe,
+  timeframe: Timeframe,
 ): Universe {
   return universes.get(`${symbols.join()} ${timeframe} ${namesOf(sent, indexes)}`, () =>
     createUniverse(keptSnapshots(sent, indexes), symbols, timeframe),

@@ -1,6 +1,6 @@
 // Markets made of the bars of other ones: blocks of consecutive instants, drawn with replacement and joined, the same
 // for all instruments.
-import type { Bars, Market, StoredTimeframe, Universe } from '../bars/bars.ts';
+import type { Bars, Market, Timeframe, Universe } from '../bars/bars.ts';
 import { resample } from '../bars/resample.ts';
 import { timeAxisOf } from '../bars/timeAxis.ts';
 import { divides } from '../bars/timeframes.ts';
@@ -39,12 +39,12 @@ export function bootstrapUniverse({ instruments }: Universe, draw: Draw): Univer
   const name = `bootstrap ${draw.blockBars} ${draw.seed} ${draw.sample}`;
   const bases = new Map(instruments.map(({ base }) => [base.symbol, base]));
   const made = new Map<string, Bars | undefined>();
-  const bars = (symbol: string, wanted: StoredTimeframe): Bars | undefined => {
+  const bars = (symbol: string, wanted: Timeframe): Bars | undefined => {
     const key = `${symbol} ${wanted}`;
     if (!made.has(key)) made.set(key, make(symbol, wanted));
     return made.get(key);
   };
-  function make(symbol: string, wanted: StoredTimeframe): Bars | undefined {
+  function make(symbol: string, wanted: Timeframe): Bars | undefined {
     if (wanted === timeframe) {
       const source = bases.get(symbol) ?? first.bars(symbol, timeframe);
       return source && redrawn(source, rowsAt(time, sources, source), name);

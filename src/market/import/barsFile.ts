@@ -1,7 +1,7 @@
 // Bars files: one file read straight into a snapshot, without a catalog (`--bars`).
 import { basename } from 'node:path';
-import { STORED_TIMEFRAMES } from '../../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { TIMEFRAMES } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import type { Snapshot } from '../../engine/bars/arrow.ts';
 import type { ImportReport } from './importReport.ts';
 import { makeInstrument } from '../instrument.ts';
@@ -15,7 +15,7 @@ interface BarsFileOptions {
   /** Default: the start of the file's name, such as BTCUSDT in BTCUSDT-1h.csv.gz. */
   readonly symbol?: string;
   /** Default: inferred from the bars, or from the file's name if there is only one bar. */
-  readonly timeframe?: StoredTimeframe;
+  readonly timeframe?: Timeframe;
   readonly timeIs?: 'open' | 'close';
   /** Refuses a file that names another symbol, by its name or in a column. */
   readonly mustBe?: string;
@@ -84,7 +84,7 @@ function refuseOther(path: string, wanted: string, said: string | null): void {
  * One `--bars` argument: FILE, or SYMBOL:TIMEFRAME=FILE. A path that contains `=` must be written `./a=b.csv`.
  * @throws MarketDataError TIMEFRAME_UNKNOWN
  */
-export function parseBarsArgument(argument: string): { path: string; symbol?: string; timeframe?: StoredTimeframe } {
+export function parseBarsArgument(argument: string): { path: string; symbol?: string; timeframe?: Timeframe } {
   const match = /^([^/\\=]+):([^/\\=:]+)=(.+)$/.exec(argument);
   if (!match) return { path: argument };
   const [, symbol, timeframe, path] = match;
@@ -92,28 +92,26 @@ export function parseBarsArgument(argument: string): { path: string; symbol?: st
 }
 
 /** @throws MarketDataError TIMEFRAME_UNKNOWN */
-function parseTimeframe(text: string): StoredTimeframe {
-  const found = STORED_TIMEFRAMES.find((timeframe) => timeframe === text);
-  return (
-    found ?? refuse('TIMEFRAME_UNKNOWN', `"${text}" is not a stored timeframe. Use ${STORED_TIMEFRAMES.join(', ')}.`)
-  );
+function parseTimeframe(text: string): Timeframe {
+  const found = TIMEFRAMES.find((timeframe) => timeframe === text);
+  return found ?? refuse('TIMEFRAME_UNKNOWN', `"${text}" is not a stored timeframe. Use ${TIMEFRAMES.join(', ')}.`);
 }
 
 /**
  * BTCUSDT-1h.csv.gz is BTCUSDT at 1h; Binance's BTCUSDT-1m-2024-01.csv is BTCUSDT at 1m and BTCUSDT-1mo-2024-01.csv at
  * 1M; SYN-BTC-1m.csv is SYN-BTC at 1m, and 7203.T-1d.csv is 7203.T at 1d.
  */
-export function nameParts(path: string): { symbol: string; timeframe?: StoredTimeframe } {
+export function nameParts(path: string): { symbol: string; timeframe?: Timeframe } {
   const name = basename(path);
   const [stem] = /^[^.]*/.exec(name)!;
-  const timeframes = STORED_TIMEFRAMES.join('|');
+  const timeframes = TIMEFRAMES.join('|');
   const match = new RegExp(`^(.+?)[-_ ](${timeframes}|1mo)(?:[-_ .].*)?$`, 'i').exec(name);
   if (!match) return { symbol: stem };
   return { symbol: match[1], timeframe: timeframeNamed(match[2]) };
 }
 
 /** Minutes and months differ in the size of the letter alone. */
-function timeframeNamed(text: string): StoredTimeframe {
+function timeframeNamed(text: string): Timeframe {
   if (text === '1M' || text.toLowerCase() === '1mo') return '1M';
-  return STORED_TIMEFRAMES.find((timeframe) => timeframe === text.toLowerCase())!;
+  return TIMEFRAMES.find((timeframe) => timeframe === text.toLowerCase())!;
 }

@@ -1,5 +1,5 @@
 // Import reports: what an import inferred and noticed, so that a wrong guess is visible.
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import { closeOf } from '../../engine/bars/timeframes.ts';
 import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
 import { findOutliers } from '../../engine/bars/outliers.ts';
@@ -13,7 +13,7 @@ import type { TimeReading } from './times.ts';
 
 /** What the bars of a series show, whether imported or generated. */
 interface SeriesSummary extends GapCount {
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   readonly bars: number;
   /** [start, end): open of the first bar, close of the last, ms UTC. */
   readonly start: number;
@@ -49,7 +49,7 @@ export interface BarsTable {
 }
 
 /** What the bars are: their extent, gaps, trading calendar and outliers. There must be at least one. */
-export function summarizeSeries(columns: SnapshotColumns, timeframe: StoredTimeframe): SeriesSummary {
+export function summarizeSeries(columns: SnapshotColumns, timeframe: Timeframe): SeriesSummary {
   const { time } = columns;
   return {
     timeframe,

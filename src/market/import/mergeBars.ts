@@ -1,5 +1,5 @@
 // Merging: appends bars to a stored series, which must agree wherever both have a bar.
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import { barsBetween } from '../../engine/bars/timeframes.ts';
 import type { SnapshotColumns } from '../../engine/bars/arrow.ts';
 import { MarketDataError, MAX_REFUSALS, refuse } from './importError.ts';
@@ -21,7 +21,7 @@ interface MergedBars {
  * one of them has are NaN in the rest.
  * @throws MarketDataError OVERLAP_DISAGREES, STEP_NOT_MULTIPLE
  */
-export function mergeBars(stored: SnapshotColumns, added: SnapshotColumns, timeframe: StoredTimeframe): MergedBars {
+export function mergeBars(stored: SnapshotColumns, added: SnapshotColumns, timeframe: Timeframe): MergedBars {
   checkGrid(stored.time, added.time, timeframe);
   const { storedRows, addedRows } = matchRows(stored.time, added.time);
   const names = [...new Set([...stored.series.keys(), ...added.series.keys()])];
@@ -72,7 +72,7 @@ function matchRows(stored: Float64Array, added: Float64Array): { storedRows: Int
   return { storedRows: storedRows.subarray(0, length), addedRows: addedRows.subarray(0, length) };
 }
 
-function checkGrid(stored: Float64Array, added: Float64Array, timeframe: StoredTimeframe): void {
+function checkGrid(stored: Float64Array, added: Float64Array, timeframe: Timeframe): void {
   if (Number.isInteger(barsBetween(timeframe, stored[0], added[0]))) return;
   refuse(
     'STEP_NOT_MULTIPLE',

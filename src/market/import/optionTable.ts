@@ -1,5 +1,5 @@
 // The options of an import, in one table: the command line, HTTP and MCP name, describe and check them by it.
-import { STORED_TIMEFRAMES } from '../../engine/bars/bars.ts';
+import { TIMEFRAMES } from '../../engine/bars/bars.ts';
 import { checkDateFormat, parseColumns, parseTimezone } from './readOptions.ts';
 import type { ReadOptions } from './readOptions.ts';
 
@@ -20,8 +20,8 @@ export const IMPORT_OPTIONS: readonly ImportOption[] = [
     name: 'timeframe',
     flag: '--timeframe',
     value: 'timeframe',
-    text: `one of ${STORED_TIMEFRAMES.join(', ')}; default: inferred from the bars`,
-    choices: STORED_TIMEFRAMES,
+    text: `one of ${TIMEFRAMES.join(', ')}; default: inferred from the bars`,
+    choices: TIMEFRAMES,
   },
   {
     name: 'columns',

@@ -1,5 +1,5 @@
 // Read options: what the owner of a file says about it where the file alone does not show it.
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import { namedUnit, parseDateFormat } from './dateFormat.ts';
 import { refuse } from './importError.ts';
 import { isZoneName } from './zones.ts';
@@ -12,9 +12,9 @@ export type ColumnChoices = Readonly<Partial<Record<ColumnRole, string>>>;
 
 export interface ReadOptions {
   /** Default: inferred from the commonest step. */
-  readonly timeframe?: StoredTimeframe;
+  readonly timeframe?: Timeframe;
   /** Used when there is a single bar and no timeframe is given. */
-  readonly timeframeHint?: StoredTimeframe;
+  readonly timeframeHint?: Timeframe;
   /** What the times of the file mean; default open, or close if the file has only close times. */
   readonly timeIs?: 'open' | 'close';
   /** Default: found by name. */

@@ -1,5 +1,5 @@
 // Rows: which rows of a file become bars, by what its owner says of missing prices, of repeated times and of order.
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import { barsBetween } from '../../engine/bars/timeframes.ts';
 import { counted, durationText, isoInstant } from '../formatting.ts';
 import type { ColumnRoles } from './header.ts';
@@ -98,12 +98,7 @@ export function refuseEqualTimes(times: Float64Array, name: string): void {
 }
 
 /** Refuses times that do not run in one direction, in steps of the timeframe. */
-export function checkOrder(
-  time: Float64Array,
-  timeframe: StoredTimeframe,
-  isReversed: boolean,
-  refusals: RefusalList,
-): void {
+export function checkOrder(time: Float64Array, timeframe: Timeframe, isReversed: boolean, refusals: RefusalList): void {
   // Rows in order repeat a time only next to each other.
   const firsts = isSorted(time, isReversed ? -1 : 1) ? null : firstRows(time);
   for (let row = 1; row < time.length; row++) {
@@ -134,5 +129,5 @@ export function checkOrder(
   }
 }
 
-const isWhole = (timeframe: StoredTimeframe, from: number, to: number): boolean =>
+const isWhole = (timeframe: Timeframe, from: number, to: number): boolean =>
   Number.isInteger(barsBetween(timeframe, from, to));

@@ -1,6 +1,6 @@
 // The timeframe of a file, given or inferred from the steps between its times, and the open of each bar.
-import { DAY_MS, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import { DAY_MS, TIMEFRAMES, TIMEFRAME_MS } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import { longestMs } from '../../engine/bars/timeframes.ts';
 import { durationText, isoInstant } from '../formatting.ts';
 import { refuse } from './importError.ts';
@@ -11,7 +11,7 @@ import { areDistinct, commonestStep, firstRows, isSorted } from './steps.ts';
 import type { TimeReading } from './times.ts';
 
 interface TimedBars {
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   /** The open of each bar, ms UTC. */
   readonly time: Float64Array;
 }
@@ -67,13 +67,13 @@ const wholeSecond = (time: number): number => (time % 1000 === 999 ? time + 1 : 
 /** Months are dated by their first or last trading days, 28 to 33 days apart. */
 const MONTH_STEP_MS = { from: 27.5 * DAY_MS, to: 33.5 * DAY_MS };
 
-function timeframeOfStep(step: number): StoredTimeframe | undefined {
+function timeframeOfStep(step: number): Timeframe | undefined {
   if (step >= MONTH_STEP_MS.from && step <= MONTH_STEP_MS.to) return '1M';
-  return STORED_TIMEFRAMES.find((timeframe) => longestMs(timeframe) === step);
+  return TIMEFRAMES.find((timeframe) => longestMs(timeframe) === step);
 }
 
-function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined): StoredTimeframe {
-  const known = STORED_TIMEFRAMES.join(', ');
+function inferTimeframe(times: Float64Array, hint: Timeframe | undefined): Timeframe {
+  const known = TIMEFRAMES.join(', ');
   const step = commonestStep(times);
   if (step === null)
     return (

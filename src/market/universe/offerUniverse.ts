@@ -1,5 +1,5 @@
 // Offering the synthetic universe: a catalog that also lists its series, and has their bars made when they are read.
-import type { StoredTimeframe } from '../../engine/bars/bars.ts';
+import type { Timeframe } from '../../engine/bars/bars.ts';
 import { catalogOver } from '../catalog.ts';
 import type { Catalog, CatalogEntry, StoredCatalog } from '../catalog.ts';
 import { findUniverseEntry, listUniverse, universeBars, universeSnapshot } from './universe.ts';
@@ -54,7 +54,7 @@ export function offerUniverse(stored: StoredCatalog): StoredCatalog {
       if (now === undefined || now.sha256 === sha256) throw error;
     });
   };
-  const readable = async (symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogEntry[]> => {
+  const readable = async (symbol: string, timeframe: Timeframe): Promise<readonly CatalogEntry[]> => {
     await store(symbol);
     return stored.readable(symbol, timeframe);
   };

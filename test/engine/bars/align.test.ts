@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alignRows } from '../../../src/engine/bars/align.ts';
 import { TIMEFRAMES } from '../../../src/engine/bars/bars.ts';
-import type { Bars, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Bars, Timeframe } from '../../../src/engine/bars/bars.ts';
 import { resample } from '../../../src/engine/bars/resample.ts';
 import { START, randomBars } from '../../support/bars.ts';
 import { scaled } from '../../support/scale.ts';
@@ -15,7 +15,7 @@ const steps = fc.array(fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, fc.int
   maxLength: 120,
 });
 
-function holeyBars(symbol: string, timeframe: StoredTimeframe, gaps: readonly number[]): Bars {
+function holeyBars(symbol: string, timeframe: Timeframe, gaps: readonly number[]): Bars {
   let at = bucketOf(timeframe, START);
   return randomBars({ symbol, timeframe, times: gaps.map((gap) => (at = laterOpen(timeframe, at, gap))) });
 }

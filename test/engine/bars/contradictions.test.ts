@@ -1,7 +1,7 @@
 // Contradictions: which bars their children contradict, within what tolerance, from which share on nothing is drilled
 // into, and what is said to have caused them.
 import { describe, expect, it } from 'vitest';
-import { TIMEFRAME_MS, type Bars, type StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import { TIMEFRAME_MS, type Bars, type Timeframe } from '../../../src/engine/bars/bars.ts';
 import { causeOf, describeContradictions } from '../../../src/engine/bars/contradictionCause.ts';
 import { contradictionsOf, type Contradictions } from '../../../src/engine/bars/contradictions.ts';
 import { resample } from '../../../src/engine/bars/resample.ts';
@@ -203,7 +203,7 @@ describe('the likely cause', () => {
 });
 
 it('compares each bar with its own children alone, on any timeframes', () => {
-  for (const timeframe of ['15m', '1h', '4h', '1d'] as const satisfies readonly StoredTimeframe[]) {
+  for (const timeframe of ['15m', '1h', '4h', '1d'] as const satisfies readonly Timeframe[]) {
     const fine = randomBars({ timeframe: '5m', count: 3_000, seed: 8 });
     const base: Bars = { ...resample(fine, timeframe), sha256: 'base', isResampled: false };
     const span = TIMEFRAME_MS[timeframe] / TIMEFRAME_MS['5m'];

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Timeframe } from '../../../src/engine/bars/bars.ts';
 import { EXCHANGES, findExchange } from '../../../src/engine/bars/exchangeCalendar.ts';
 import { closureWithin, compareDays } from '../../../src/engine/bars/exchangeDays.ts';
 import { calendarOf, calendarOfUniverse } from '../../../src/engine/bars/runCalendar.ts';
@@ -27,7 +27,7 @@ function column(
   field: keyof typeof CALENDAR_FIELD_DEFINITIONS,
   times: readonly number[],
   calendar: string,
-  timeframe: StoredTimeframe = '15m',
+  timeframe: Timeframe = '15m',
 ): number[] {
   const out = new Float64Array(times.length);
   const bars = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMarket, sourceTimeframe } from '../../../src/engine/bars/market.ts';
-import type { Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Instrument, Timeframe } from '../../../src/engine/bars/bars.ts';
 import { contradictionsOf } from '../../../src/engine/bars/contradictions.ts';
 import { openSnapshot } from '../../../src/engine/bars/arrow.ts';
 import { periodsPerYear } from '../../../src/engine/bars/periodsPerYear.ts';
@@ -16,7 +16,7 @@ const quarters = madeOf(minutes, '15m', { qtyStep: 5 });
 const otherHours = randomSnapshot({ symbol: 'B', timeframe: '1h', count: 50 });
 
 /** Bars as an exchange publishes them beside its finer ones. */
-function madeOf(finer: Snapshot, timeframe: StoredTimeframe, instrument: Partial<Instrument> = {}): Snapshot {
+function madeOf(finer: Snapshot, timeframe: Timeframe, instrument: Partial<Instrument> = {}): Snapshot {
   const { symbol } = finer.meta;
   const about = { symbol, timeframe, instrument: { ...finer.meta.instrument, ...instrument } };
   return makeSnapshot(resample(openSnapshot(finer), timeframe), about);
@@ -35,8 +35,8 @@ describe('a market', () => {
   });
 
   it('makes a timeframe of stored bars of which whole ones make it, and of no others', () => {
-    const stored: StoredTimeframe[] = ['3m', '4h', '1w'];
-    const source = (wanted: StoredTimeframe) => sourceTimeframe(stored, wanted, () => true);
+    const stored: Timeframe[] = ['3m', '4h', '1w'];
+    const source = (wanted: Timeframe) => sourceTimeframe(stored, wanted, () => true);
     expect((['1m', '5m', '15m', '6h', '8h', '1d', '1w', '1M'] as const).map(source)).toEqual([
       undefined,
       undefined,
@@ -165,7 +165,7 @@ describe('a market with finer bars imported later (semantics §1.13)', () => {
 });
 
 it('counts finer bars as covering coarser ones if every coarser bar holds one of them', () => {
-  const timed = (timeframe: StoredTimeframe, ...hours: number[]): TimedBars => ({
+  const timed = (timeframe: Timeframe, ...hours: number[]): TimedBars => ({
     timeframe,
     length: hours.length,
     time: Float64Array.from(hours, (hour) => START + hour * 3_600_000),

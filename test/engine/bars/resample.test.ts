@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TIMEFRAMES } from '../../../src/engine/bars/bars.ts';
-import type { Bars, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Bars, Timeframe } from '../../../src/engine/bars/bars.ts';
 import { resample } from '../../../src/engine/bars/resample.ts';
 import { START, randomBars } from '../../support/bars.ts';
 import { scaled } from '../../support/scale.ts';
@@ -19,7 +19,7 @@ const steps = fc.array(fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, fc.int
 });
 const seed = fc.integer({ min: 1, max: 1e9 });
 
-function holeyBars(timeframe: StoredTimeframe, gaps: readonly number[], phase: number, seed: number): Bars {
+function holeyBars(timeframe: Timeframe, gaps: readonly number[], phase: number, seed: number): Bars {
   let at = bucketOf(timeframe, START) + phase;
   const times = gaps.map((gap) => (at += gap * lengthOf(timeframe)));
   const series = { signal: times.map((_, row) => (row % 3 === 0 ? NaN : row)) };
@@ -27,7 +27,7 @@ function holeyBars(timeframe: StoredTimeframe, gaps: readonly number[], phase: n
 }
 
 /** The slow, obvious way: group rows by bucket, then read each group. */
-function bruteForce(bars: Bars, timeframe: StoredTimeframe): Record<string, number>[] {
+function bruteForce(bars: Bars, timeframe: Timeframe): Record<string, number>[] {
   const groups = new Map<number, number[]>();
   bars.time.forEach((time, row) => {
     const bucket = bucketOf(timeframe, time);

@@ -1,7 +1,7 @@
 // The place of bars in sessions and months: on sessions known by heart, and against a walk over bars and calendar.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Timeframe } from '../../../src/engine/bars/bars.ts';
 import { shortestMs } from '../../../src/engine/bars/timeframes.ts';
 import { calendarOf } from '../../../src/engine/bars/runCalendar.ts';
 import { CALENDAR_FIELD_DEFINITIONS } from '../../../src/engine/definitions/expressions/calendarFields.ts';
@@ -12,7 +12,7 @@ import { scaled } from '../../support/scale.ts';
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 type Field = (typeof CALENDAR_FIELDS)[number];
 
-function column(field: Field, times: readonly number[], timeframe: StoredTimeframe, tradesAllDay = false): number[] {
+function column(field: Field, times: readonly number[], timeframe: Timeframe, tradesAllDay = false): number[] {
   const instrument = { tradesAllDay };
   const bars = {
     times: Float64Array.from(times),
@@ -133,7 +133,7 @@ describe('the trading days of a month', () => {
 
 const markets = fc
   .record({
-    timeframe: fc.constantFrom<StoredTimeframe>('15m', '1h', '4h', '1d'),
+    timeframe: fc.constantFrom<Timeframe>('15m', '1h', '4h', '1d'),
     start: fc.integer({ min: 0, max: 2_000 }),
     hours: fc.constantFrom([13, 20], [8, 24], [0, 6], [0, 24], [22, 45]),
     /** Which bars are missing: one in so many. */

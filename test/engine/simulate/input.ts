@@ -1,5 +1,5 @@
 // A simulation input built from what a test cares about; everything else is the plainest choice.
-import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Bars, Instrument, Timeframe } from '../../../src/engine/bars/bars.ts';
 import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
 import { wordCount } from '../../../src/engine/kernels/bits.ts';
 import { laterOpen } from '../../support/timeGrid.ts';
@@ -25,7 +25,7 @@ export interface Columns {
   readonly volume?: ArrayLike<number>;
 }
 
-export function barsFrom(columns: Columns, timeframe: StoredTimeframe, symbol = 'TEST'): Bars {
+export function barsFrom(columns: Columns, timeframe: Timeframe, symbol = 'TEST'): Bars {
   const { time, open, high, low, close, volume } = columns;
   return {
     symbol,
@@ -45,7 +45,7 @@ export function barsFrom(columns: Columns, timeframe: StoredTimeframe, symbol = 
 }
 
 /** Bars from [open, high, low, close] rows, one timeframe apart, the first at `from`. */
-export function barsOf(rows: readonly Ohlc[], timeframe: StoredTimeframe = '1h', from = Date.UTC(2024, 0, 1)): Bars {
+export function barsOf(rows: readonly Ohlc[], timeframe: Timeframe = '1h', from = Date.UTC(2024, 0, 1)): Bars {
   return barsFrom(
     {
       time: rows.map((_, row) => laterOpen(timeframe, from, row)),

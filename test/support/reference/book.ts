@@ -1,5 +1,5 @@
 // The book: open positions, pending orders, and what a fill does to them and to the account (semantics §2.6, §4).
-import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Bars, Instrument, Timeframe } from '../../../src/engine/bars/bars.ts';
 import type { AmbiguityFallback, ResolvedConfig } from '../../../src/engine/config.ts';
 import type { RunnableStrategy } from '../../../src/engine/language/grammar/ast.ts';
 import type { RejectionReason } from '../../../src/engine/simulate/simulation.ts';
@@ -62,7 +62,7 @@ export interface DueExit {
 /** What decided a fill (semantics §3.6). */
 export interface Decision {
   readonly method: ExitMethod;
-  readonly resolution: StoredTimeframe;
+  readonly resolution: Timeframe;
   readonly policy: AmbiguityFallback | null;
   readonly fineTime: number | null;
 }
@@ -84,7 +84,7 @@ export interface ReferenceTrade {
   readonly mfePct: number;
   readonly exitReason: ExitReason;
   readonly exitMethod: ExitMethod;
-  readonly exitResolution: StoredTimeframe;
+  readonly exitResolution: Timeframe;
   readonly exitPolicy: AmbiguityFallback | null;
   readonly exitFineTime: number | null;
   readonly entryRule: number;

@@ -1,6 +1,6 @@
 // Markets for scenarios: hours of quarter prices with and without bars to drill into, holes, and a second instrument.
 import type { SnapshotColumns } from '../../../src/engine/bars/arrow.ts';
-import type { Instrument, Market, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { Instrument, Market, Timeframe } from '../../../src/engine/bars/bars.ts';
 import { createMarket } from '../../../src/engine/bars/market.ts';
 import { makeSnapshot } from '../../../src/market/snapshotFiles.ts';
 import { START } from '../bars.ts';
@@ -142,7 +142,7 @@ export function marketOf({
   children,
   instrument,
 }: MarketParts): Market {
-  const about = (symbol: string, timeframe: StoredTimeframe) => ({
+  const about = (symbol: string, timeframe: Timeframe) => ({
     symbol,
     timeframe,
     instrument: { ...instrument, symbol },

@@ -1,5 +1,5 @@
 // Steps of a plan as the definitions of kinds write them: operations that several kinds share, and the compiler's part.
-import type { Instrument, StoredTimeframe } from '../../bars/bars.ts';
+import type { Instrument, Timeframe } from '../../bars/bars.ts';
 import type { RunCalendar } from '../../bars/runCalendar.ts';
 import type { Args, IndicatorDefinition } from '../../indicators/definition.ts';
 import type { MathOp } from '../../kernels/arithmetic.ts';
@@ -16,7 +16,7 @@ export type Slot = number;
 export interface Frame {
   /** null: the run's own instrument, so that one plan serves every instrument that the strategy does not name. */
   readonly symbol: string | null;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
 }
 
 /** A market field by its canonical name. */
@@ -93,7 +93,7 @@ export interface StepCompiler {
   isCondition(child: Child): child is ConditionChild;
   /** The frame that a node names, or else the one around it. */
   placed(
-    node: { readonly timeframe?: StoredTimeframe; readonly instrument?: { readonly symbol: string } },
+    node: { readonly timeframe?: Timeframe; readonly instrument?: { readonly symbol: string } },
     ambient: Frame,
   ): Frame;
 }
@@ -126,7 +126,7 @@ export interface OperandColumns {
   readonly count: number;
   /** The open times of the bars. */
   readonly times: Float64Array;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
   /** The instrument whose sessions the bars have. */
   readonly instrument: Pick<Instrument, 'tradesAllDay' | 'calendar'>;
   readonly calendar: RunCalendar;

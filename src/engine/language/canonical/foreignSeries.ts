@@ -1,5 +1,5 @@
 // The series of other instruments that a payload names, needed before anything is compiled.
-import type { StoredTimeframe } from '../../bars/bars.ts';
+import type { Timeframe } from '../../bars/bars.ts';
 import { readsState } from '../../definitions/expressions/expressionRegistry.ts';
 import type { StrategyAst } from '../grammar/ast.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
@@ -8,11 +8,11 @@ import { sentPlaces } from './sentPlaces.ts';
 
 export interface SeriesName {
   readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
+  readonly timeframe: Timeframe;
 }
 
 /** Series of other instruments that the nodes of a payload read. State has no bars. */
-export function foreignSeries(ast: unknown, symbol: string, base: StoredTimeframe): SeriesName[] {
+export function foreignSeries(ast: unknown, symbol: string, base: Timeframe): SeriesName[] {
   const found = new Map<string, SeriesName>();
   visitInstruments(ast, (named, timeframe, kind) => {
     if (named === symbol || readsState({ kind })) return;
@@ -31,12 +31,12 @@ export function namedSymbols(ast: unknown): Set<string> {
 
 function visitInstruments(
   ast: unknown,
-  visit: (symbol: string, timeframe: StoredTimeframe | undefined, kind: unknown) => void,
+  visit: (symbol: string, timeframe: Timeframe | undefined, kind: unknown) => void,
 ): void {
   visitObjects(ast, (object) => {
     const { instrument, timeframe, kind } = object as {
       instrument?: { symbol?: string } | null;
-      timeframe?: StoredTimeframe;
+      timeframe?: Timeframe;
       kind?: unknown;
     };
     // `defaults` has an instrument too, which the config replaces; it has no kind.

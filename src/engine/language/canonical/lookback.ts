@@ -1,5 +1,5 @@
 // Lookback: how many base bars an expression needs before its first value, on data without holes (semantics §1.2).
-import type { StoredTimeframe } from '../../bars/bars.ts';
+import type { Timeframe } from '../../bars/bars.ts';
 import { runnableKind } from '../../definitions/expressions/expressionRegistry.ts';
 import { inBars, type Need, type Needs } from '../../definitions/expressions/lookbacks.ts';
 import type { Child } from '../../definitions/expressions/places.ts';
@@ -13,7 +13,7 @@ import { rootsOf } from '../grammar/visit.ts';
  * The largest lookback of a strategy's expressions and ATR distances, in base bars: its warm-up unless one is set.
  * @param isStable count recursive indicators until their seed no longer affects their values.
  */
-export function inferLookback(strategy: RunnableStrategy, baseTimeframe: StoredTimeframe, isStable = false): number {
+export function inferLookback(strategy: RunnableStrategy, baseTimeframe: Timeframe, isStable = false): number {
   const lookbacks = new Lookbacks(baseTimeframe, isStable);
   let most = 0;
   for (const { expression } of rootsOf(strategy)) most = Math.max(most, lookbacks.of(expression));
@@ -30,16 +30,16 @@ function atrPeriods({ entries, risk }: RunnableStrategy): number[] {
 }
 
 /** Needs of indicators on the bars around them, kept by node: the runs of a plan template share nodes. */
-const keptNeeds = new WeakMap<Child, { readonly context: StoredTimeframe; readonly need: Need }>();
+const keptNeeds = new WeakMap<Child, { readonly context: Timeframe; readonly need: Need }>();
 
 class Lookbacks implements Needs {
-  readonly #base: StoredTimeframe;
+  readonly #base: Timeframe;
   readonly #isStable: boolean;
   readonly #onBase = new Map<object, Need>();
   /** Needs by the timeframe that an expression is read on, which is that of the nearest node above that names one. */
-  readonly #onOthers = new Map<StoredTimeframe, Map<object, Need>>();
+  readonly #onOthers = new Map<Timeframe, Map<object, Need>>();
 
-  constructor(base: StoredTimeframe, isStable: boolean) {
+  constructor(base: Timeframe, isStable: boolean) {
     this.#base = base;
     this.#isStable = isStable;
   }
@@ -61,7 +61,7 @@ class Lookbacks implements Needs {
     return isStable ? definition.stableLookback!(args) : definition.lookback(args);
   }
 
-  need(expression: Child, context: StoredTimeframe): Need {
+  need(expression: Child, context: Timeframe): Need {
     const kind = runnableKind(expression);
     // A node without inputs: computing its need is faster than looking it up.
     if (kind.keepsLookback === 'never') return kind.lookback(expression, { lookbacks: this, context });
@@ -74,7 +74,7 @@ class Lookbacks implements Needs {
     return need;
   }
 
-  #keptNeed(expression: Child, context: StoredTimeframe): Need {
+  #keptNeed(expression: Child, context: Timeframe): Need {
     let kept = keptNeeds.get(expression);
     if (kept?.context !== context) {
       kept = { context, need: runnableKind(expression).lookback(expression, { lookbacks: this, context }) };
@@ -83,7 +83,7 @@ class Lookbacks implements Needs {
     return kept.need;
   }
 
-  #on(context: StoredTimeframe): Map<object, Need> {
+  #on(context: Timeframe): Map<object, Need> {
     let known = this.#onOthers.get(context);
     if (known === undefined) this.#onOthers.set(context, (known = new Map()));
     return known;

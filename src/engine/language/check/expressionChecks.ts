@@ -1,5 +1,5 @@
 // Expression checks: what the grammar cannot state: names, argument counts, time zones, doubtful comparisons.
-import type { StoredTimeframe } from '../../bars/bars.ts';
+import type { Timeframe } from '../../bars/bars.ts';
 import { isFiner, isIntraday } from '../../bars/timeframes.ts';
 import type { NodeCheck } from '../../definitions/expressions/expressionDefinition.ts';
 import {
@@ -28,7 +28,7 @@ interface ExpressionContext {
   readonly invalid: Set<object>;
   readonly params: ReadonlyMap<string, Param>;
   readonly faultyParams: ReadonlySet<unknown>;
-  readonly baseTimeframe: StoredTimeframe | undefined;
+  readonly baseTimeframe: Timeframe | undefined;
   readonly knownSymbols: ReadonlySet<string> | undefined;
   /** The instrument that `defaults` names; undefined: only the config of a run says which is traded. */
   readonly tradedSymbol: string | undefined;
@@ -158,7 +158,7 @@ export class ExpressionChecks {
       reportSymbol(symbol, at('instrument', 'symbol'), knownSymbols, log);
     if (readsState(node) && tradedSymbol !== undefined)
       reportForeignState(node, tradedSymbol, at('instrument', 'symbol'), log);
-    const { timeframe } = node as { timeframe?: StoredTimeframe };
+    const { timeframe } = node as { timeframe?: Timeframe };
     if (baseTimeframe === undefined || timeframe === undefined) return true;
     if (!isFiner(timeframe, baseTimeframe)) return true;
     log.add('TIMEFRAME_BELOW_BASE', at('timeframe'), {

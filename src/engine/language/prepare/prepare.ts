@@ -1,5 +1,5 @@
 // Preparing: from a strategy and one run's settings, params and overrides to the form that the later stages read.
-import type { StoredTimeframe } from '../../bars/bars.ts';
+import type { Timeframe } from '../../bars/bars.ts';
 import { isFiner } from '../../bars/timeframes.ts';
 import { checkAllocationRun } from '../check/allocationChecks.ts';
 import { reportForeignState } from '../check/nameChecks.ts';
@@ -34,7 +34,7 @@ export interface RunInputs {
 /** What the strategy is prepared for, beside its inputs. */
 export interface PrepareContext {
   /** The base timeframe of the run; no node may be finer. */
-  readonly timeframe?: StoredTimeframe;
+  readonly timeframe?: Timeframe;
   /** The instrument of the run, the only one that has a position. */
   readonly symbol?: string;
   /** The symbols of a portfolio; null: the run has one instrument. When absent, an allocation is not checked for it. */
