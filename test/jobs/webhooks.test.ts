@@ -112,6 +112,21 @@ describe('a webhook', () => {
     expect((await client.get(`/webhooks/${id}/messages?state=delivered`)).body.pagination.total).toBe(runs.length);
   });
 
+  it('is locked by the end of a sweep only when the transaction ends, after its other locks', async () => {
+    await using receiver = await startReceiver();
+    const client = await api.client();
+    const { id, secret } = await createWebhook(client, receiver);
+    const space = { fast: { min: 1, max: 40 }, slow: { min: 41, max: 100 } };
+    const asked = { strategyVersionId: await readyVersion(client), config: config(), space, method: 'grid' };
+    const sweep = (await client.post('/sweeps', asked)).body.id as string;
+    const { sql } = api.services;
+    await sql.begin(async (tx) => {
+      await tx`update sweeps set status = 'cancelled', finished_at = now() where id = ${sweep}`;
+      expect(await sql`select 1 from webhooks where id = ${id} for no key update nowait`).toHaveLength(1);
+    });
+    await eventually(() => told(receiver, secret).get(sweep) === 'cancelled');
+  });
+
   it('is disabled by a receiver that is gone, and told of nothing while it is paused', async () => {
     await using receiver = await startReceiver();
     receiver.answer = status(410);
