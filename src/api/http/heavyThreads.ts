@@ -15,8 +15,10 @@ export const startHeavyRequests = (
 ): HeavyRequests => {
   const quick = new HeavyQueue(services, begun, options);
   const asked = Promise.withResolvers<void>();
+  // It has a file to read at once, and is never asked what the samples of a warm-up ask.
+  const cold = { ...services, config: { ...services.config, warmUp: false } };
   // Most services never take an upload, and need no second thread.
-  const long = new HeavyQueue(services, Promise.all([begun, asked.promise]), {
+  const long = new HeavyQueue(cold, Promise.all([begun, asked.promise]), {
     ...options,
     tickMs: LONG_TICK_MS,
     heapMegabytes: LONG_HEAP_MEGABYTES,
