@@ -221,7 +221,7 @@ const tooManyNodes = (nodes: number, limit: number): ValidationIssue => ({
   field: 'columns',
   severity: 'error',
   message: `The columns have ${nodes} nodes, and this tier allows ${limit}.`,
-  suggestion: 'Ask for fewer columns at a time, or upgrade the plan.',
+  suggestion: 'Ask for fewer columns at a time.',
 });
 
 type Places = readonly { readonly from: string; readonly to: string; readonly field: string }[];
