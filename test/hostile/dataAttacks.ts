@@ -76,4 +76,29 @@ export const DATA_ATTACKS: readonly Attack[] = [
       };
     },
   },
+  {
+    name: 'MCP tools on market data: packed files, slow columns, large pages, schemas of nothing',
+    parallel: 8,
+    prepare: async (send, { free, pro }) => {
+      const call = (name: string, args: object) =>
+        Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }));
+      const bomb = gzipSync(Buffer.alloc(64 * 2 ** 20, '1,2,3\n'))
+        .toString('base64')
+        .slice(0, 24_000);
+      const bodies = [
+        call('import_bars', { symbol: 'X', encoding: 'base64', content: bomb }),
+        call('import_bars', { symbol: 'X', content: `time,close\n${'1,'.repeat(10_000)}` }),
+        call('compute_columns', { symbol: 'EURUSD', timeframe: '1h', columns: SLOW_COLUMNS, limit: 10_000 }),
+        call('get_bars', { symbol: 'EURUSD', timeframe: '1h', limit: 10_000 }),
+        call('delete_market_data', { symbol: 'EURUSD', timeframe: '1h' }),
+        call('get_schema', { tool: 'x'.repeat(20_000) }),
+      ];
+      const headers = { accept: 'application/json, text/event-stream' };
+      let turn = 0;
+      return () => {
+        const at = turn++;
+        return send('/mcp', { key: at % 2 === 0 ? free.key : pro.key, body: bodies[at % bodies.length], headers });
+      };
+    },
+  },
 ];

@@ -32,7 +32,7 @@ export const WEBHOOK_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'webhooks made, changed, tested and listed without pause',
+    name: 'webhooks made, changed, tested, listed and deleted without pause',
     parallel: 8,
     prepare: async (send, { free }) => {
       const { key } = free;
@@ -44,6 +44,12 @@ export const WEBHOOK_ATTACKS: readonly Attack[] = [
         () => send(path, { key, method: 'PATCH', body: { enabled: true } }),
         () => send(`${path}/messages?limit=100`, { key }),
         () => send(`${path}/secret`, { key, method: 'POST' }),
+        () => send(WEBHOOKS, { key }),
+        () => send(path, { key }),
+        async () => {
+          const made = await createWebhook(send, key, 'https://deleted.example/');
+          return send(`${WEBHOOKS}/${made}`, { key, method: 'DELETE' });
+        },
       ];
       let turn = 0;
       return () => calls[turn++ % calls.length]();
