@@ -113,7 +113,7 @@ const Environment = z.object({
   RATE_LIMITS: choice(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
   WARM_UP: choice(SWITCH_VALUES)
     .default('on')
-    .describe('Whether threads without work run samples until they have warmed up; `off` is for tests.'),
+    .describe('Whether threads start and run samples ahead of their first work; `off` is for tests.'),
 });
 
 /** Defaults that depend on the machine or on other variables. */

@@ -8,8 +8,8 @@ import { createApiApp, type Client, type Reply } from '../support/apiApp.ts';
 import { eventually } from '../support/eventually.ts';
 
 const THREAD = new URL('../support/blockableThread.ts', import.meta.url);
-/** A thread may be silent for 2 s here, and for 5 in operation. */
-const tickMs = 200;
+/** A thread may be silent for 1 s here, and for 5 in operation. */
+const tickMs = 100;
 const api = await createApiApp({}, { module: THREAD, tickMs });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -24,7 +24,7 @@ const replacements = async (): Promise<number> => {
 
 describe('a thread of heavy requests that stops answering', () => {
   it('may be silent for 5 s in operation', () => {
-    expect([silentSeconds(TICK_MS), silentSeconds(tickMs)]).toEqual([5, 2]);
+    expect([silentSeconds(TICK_MS), silentSeconds(tickMs)]).toEqual([5, 1]);
   });
 
   it('is replaced, fails only the request that it was working on, and shows in /readyz and metrics', async () => {
@@ -44,7 +44,7 @@ describe('a thread of heavy requests that stops answering', () => {
     const { status, body, headers } = await blocked;
     expect([status, body.code, headers['retry-after']]).toEqual([503, 'REQUEST_STOPPED', '60']);
     expect(body.message).toMatch(
-      /^The request was stopped: it had been computed for more than 2 s\. Nothing was stored/,
+      /^The request was stopped: it had been computed for more than 1 s\. Nothing was stored/,
     );
     // Once beside the other, and once more alone.
     expect(await replacements()).toBe(2);

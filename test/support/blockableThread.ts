@@ -16,8 +16,8 @@ async function answer({ id, body, stop }: HeavyRequest): Promise<void> {
   const { name } = JSON.parse(Buffer.from(body).toString()) as { readonly name: string };
   if (name === 'commits') say({ committing: id });
   // The others have begun when a request begins to block.
-  if (name === 'waits' || name === 'commits') await after(1_500);
-  if (name === 'blocks') await after(500);
+  if (name === 'waits' || name === 'commits') await after(750);
+  if (name === 'blocks') await after(250);
   // Until the thread is ended; `stops` reads the flag, as long work does.
   const isBlocking = (): boolean => name === 'blocks' || (name === 'stops' && Atomics.load(stop, 0) === 0);
   while (isBlocking());

@@ -24,14 +24,13 @@ MessagePort.prototype.postMessage = function (this: MessagePort, message: Partia
 };
 
 /**
- * `params.act`: absent: a result at once; copied: the same, with `copiedBytes` for the sum of closes; spin: busy for
- * `params.ms`, looking at its flag; deaf: the same without looking; where: the same, its result the number of its
- * thread; fail: an expected failure; throw: a bug; poison:
- * kills its process; exit: ends its thread; nul: a result with a NUL in a text; take: asks for `params.mib` MiB of
- * memory, one after the other, and notes in `params.taken` (shared memory) how many MiB all such runs have and have had
- * at the most, and how many runs were begun. `params.value` makes results differ. An artifact
- * has `params.pieces` chunks more, counted in `params.written` (shared memory). The id of each run is written to the
- * file that RUNS_FILE names.
+ * `params.act`: absent: a result at once; copied: the same, with `copiedBytes` for the sum of closes; spin: holds its
+ * thread for `params.ms`, looking at its flag; deaf: the same without looking; where: the same, its result the number
+ * of its thread; fail: an expected failure; throw: a bug; poison: kills its process; exit: ends its thread; nul: a
+ * result with a NUL in a text; take: asks for `params.mib` MiB of memory, one after the other, and notes in
+ * `params.taken` (shared memory) how many MiB all such runs have and have had at the most, and how many runs were
+ * begun. `params.value` makes results differ. An artifact has `params.pieces` chunks more, counted in `params.written`
+ * (shared memory). The id of each run is written to the file that RUNS_FILE names.
  */
 export function runBacktest(
   task: BacktestTask,
@@ -87,7 +86,7 @@ function encoded({ summaryJson, trades, warnings, ...rest }: ReturnType<typeof o
 
 /** A shard runs until it is stopped. */
 export const runSweepWork: NonNullable<Runner['runSweepWork']> = (_job, _work, _marketOf, control) => {
-  while (!control.isCancelled());
+  while (!control.isCancelled()) hold(LOOK_EVERY_MS);
   return null;
 };
 
@@ -149,12 +148,19 @@ function takeMemory(task: BacktestTask, control: RunControl): boolean {
   }
 }
 
+const LOOK_EVERY_MS = 2;
+const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/** Keeps the thread, in which nothing else happens meanwhile, and leaves the core to the rest of the test. */
+const hold = (ms: number): unknown => Atomics.wait(never, 0, 0, ms);
+
 /** False when it was stopped. */
 function spin(ms: number, control: RunControl | null, rows: number): boolean {
   const start = performance.now();
   for (let now = start; now - start < ms; now = performance.now()) {
     if (control?.isCancelled()) return false;
     control?.report(Math.floor((rows * (now - start)) / ms), rows);
+    hold(Math.min(LOOK_EVERY_MS, ms - (now - start)));
   }
   return true;
 }

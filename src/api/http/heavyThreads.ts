@@ -13,21 +13,22 @@ export const startHeavyRequests = (
   begun: Promise<unknown> = Promise.resolve(),
   options: HeavyThreadOptions = {},
 ): HeavyRequests => {
-  const quick = new HeavyQueue(services, begun, options);
-  const asked = Promise.withResolvers<void>();
+  const asked = { quick: Promise.withResolvers<void>(), long: Promise.withResolvers<void>() };
+  if (services.config.warmUp) asked.quick.resolve();
+  const quick = new HeavyQueue(services, Promise.all([begun, asked.quick.promise]), options);
   // It has a file to read at once, and is never asked what the samples of a warm-up ask.
   const cold = { ...services, config: { ...services.config, warmUp: false } };
   // Most services never take an upload, and need no second thread.
-  const long = new HeavyQueue(cold, Promise.all([begun, asked.promise]), {
+  const long = new HeavyQueue(cold, Promise.all([begun, asked.long.promise]), {
     ...options,
     tickMs: LONG_TICK_MS,
     heapMegabytes: LONG_HEAP_MEGABYTES,
   });
   return {
     answer: (workspaceId, request, gone) => {
-      if (request.isLong !== true) return quick.answer(workspaceId, request, gone);
-      asked.resolve();
-      return long.answer(workspaceId, request, gone);
+      const kind = request.isLong === true ? 'long' : 'quick';
+      asked[kind].resolve();
+      return { quick, long }[kind].answer(workspaceId, request, gone);
     },
     state: () => quick.state(),
     [Symbol.asyncDispose]: async () => {
