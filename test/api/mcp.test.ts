@@ -159,8 +159,17 @@ describe('over HTTP', () => {
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(CONTRACT));
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
     expect(byName.get('get_backtest')!.annotations).toEqual({ readOnlyHint: true });
-    expect(byName.get('cancel_backtest')!.annotations).toMatchObject({ readOnlyHint: false, idempotentHint: true });
-    expect(byName.get('create_strategy')!.annotations).toMatchObject({ readOnlyHint: false });
+    // What is absent has the protocol's default.
+    const hintsOf = (name: string) => ({
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      ...byName.get(name)!.annotations,
+    });
+    const writes = { readOnlyHint: false, destructiveHint: false };
+    expect(hintsOf('cancel_backtest')).toEqual({ ...writes, idempotentHint: true });
+    expect(hintsOf('create_strategy')).toEqual({ ...writes, idempotentHint: false });
+    expect(hintsOf('delete_market_data')).toEqual({ readOnlyHint: false, destructiveHint: true, idempotentHint: true });
     expect(byName.get('run_backtest')!.inputSchema.required).toEqual(
       expect.arrayContaining(['strategyVersionId', 'config']),
     );

@@ -69,6 +69,21 @@ describe('tools/list', () => {
   });
 });
 
+describe('an argument that is not listed', () => {
+  it('is named by the listing or the instructions, or belongs to few callers', async () => {
+    await connected(nothing);
+    const { tools } = await client.listTools();
+    const rare = ['forkedFromVersionId', 'ignoreWarnings', 'protocol'];
+    for (const { name, inputSchema } of tools) {
+      const { body } = await called('get_schema', { tool: name, maxBytes: 100_000 });
+      const named = `${String(inputSchema.description)} ${client.getInstructions()}`;
+      for (const [argument, { description }] of Object.entries<{ description?: string }>(body.inputSchema.properties))
+        if (!Object.hasOwn(inputSchema.properties!, argument) && !rare.includes(argument))
+          expect(description?.startsWith('Not used') ? argument : named, name).toMatch(new RegExp(`\\b${argument}\\b`));
+    }
+  });
+});
+
 describe('structured content', () => {
   it('is the answer as an object, as its schema says, and a part of it under `part`', async () => {
     const run = { id: ID, status: 'completed', headline: { returnPct: 0.5 }, rows: [1, 2] };

@@ -218,7 +218,7 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       params: 'Name → value of a declared param.',
       overrides: 'JSON pointer into the payload as sent (/signalGraph/nodes/0/args/length) → number.',
     },
-    operators: { math: operators.math.map(({ op }) => op).join(' '), rolling: operators.rolling.join(' ') },
+    operators: { math: operators.math.map(({ op }) => op).join(' ') },
     timeframes: [...TIMEFRAMES],
     stateFields: groupedNames(enums.stateFields),
     limits: { tier, ...limitsOfAuthors(TIER_LIMITS[tier]) },
@@ -226,14 +226,11 @@ function authoringPack(language: Language, tier: Tier, address: PublicAddress): 
       .map((each) => (COMMON_INDICATORS.has(each.id) ? indicatorText(each) : each.id))
       .join(' '),
     patterns: language.patterns.map(({ id }) => id).join(' '),
-    more: {
-      ...linksTo(address, {
-        indicator: '/public/v1/capabilities/indicators/{id}',
-        kind: '/public/v1/capabilities/kinds/{kind}',
-        capabilities: '/public/v1/capabilities?sections=indicators,patterns,enums,limits',
-      }),
-      validate: 'POST /public/v1/strategies/validate says every issue at once, with patches.',
-    },
+    more: linksTo(address, {
+      indicator: '/public/v1/capabilities/indicators/{id}',
+      kind: '/public/v1/capabilities/kinds/{kind}',
+      capabilities: '/public/v1/capabilities?sections=indicators,patterns,enums,limits',
+    }),
   };
 }
 

@@ -53,13 +53,13 @@ const step = (number: number, tool: string, call: string, scope: string | null, 
 /** In the order in which an agent is recommended to call them; the tool names are part of the contract. */
 const WORKFLOW: Step[] = [
   step(1, 'get_manifest', 'GET ', null, 'Read this.'),
-  step(2, 'get_workspace_context', 'GET /workspace', 'workspace_read', 'Who you are: workspace, role, scopes, tier, usage.'),
-  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack instead: examples, a line per node kind, every name, your limits, where the rest is.'),
+  step(2, 'get_workspace_context', 'GET /workspace', 'workspace_read', 'Role, scopes, tier, limits, usage.'),
+  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack?part=core instead: an example, a line per node kind, names, and which ?part= has the rest.'),
   step(4, 'validate_strategy', 'POST /strategies/validate', 'strategies_write', 'Repair and repeat until `valid` is true; errors before warnings. Issues carry `patch` where the repair is certain.'),
   step(5, 'create_strategy', 'POST /strategies', 'strategies_write', 'Makes draft version 1.'),
   step(6, 'finalize_strategy_version', 'POST /strategies/{id}/versions/finalize', 'strategies_write', 'Makes a ready version; `{"version": 1}` promotes the stored draft. Its `id` is the strategyVersionId of a backtest.'),
   step(7, 'run_backtest', 'POST /backtests', 'backtests_write', 'Queues a run; many: POST /backtests/batch.'),
-  step(8, 'get_backtest', 'GET /backtests/{id}', 'backtests_read', 'Poll until terminal; `?view=agent&wait=30` answers then, in 8 KB. Read results.readFirst.'),
+  step(8, 'get_backtest', 'GET /backtests/{id}', 'backtests_read', '`?view=agent&wait=30` answers at its end, in 8 KB; without view, in 50.'),
 ]; // prettier-ignore
 
 /** The engine's rules in short; docs/semantics.md has them in full. */
@@ -67,9 +67,9 @@ const SEMANTICS = [
   'Expressions are read at the close of a bar; its orders fill at the next open.',
   'Logic is three-valued: a missing operand makes a comparison unknown, and unknown never trades.',
   'A value on another timeframe is that of its last closed bar. Nothing can see the future.',
-  'Within a bar: funding; orders due at the open, exits before entries; liquidation, risk and limit or stop levels; then the close marks equity and is read for signals.',
-  'Risk levels are live from the fill on, the entry bar included; touching counts; a level the open has already passed fills at the open.',
-  'When more than one level lies inside one bar, ambiguityResolution decides (default multi_resolution: finer imported bars), then ambiguityFallback (default pessimistic).',
+  'Within a bar: funding; orders due at the open, exits first; liquidation, risk, limit and stop levels; then the close marks equity and is read for signals.',
+  'Risk levels are live from the fill on; touching counts; a level that the open has passed fills at the open.',
+  'Where several levels lie in one bar, ambiguityResolution decides (default multi_resolution: finer imported bars), then ambiguityFallback (default pessimistic).',
   'An order that cannot be paid is rejected and counted, never rescaled. Fee tiers go by the notional of all earlier fills.',
   'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %, also in keys that end in Pct). Times of bars are ms UTC; keys that end in At are ISO 8601. A range has the bars that open at or after `start` and have closed by `end`.',
   'Bars: GET /market-data/{symbol}/{timeframe}/bars; values and conditions on them: POST /columns; bars of your own: POST /market-data (scope market_data_write).',
@@ -117,7 +117,7 @@ const manifestOf = (address: PublicAddress): z.infer<typeof Manifest> => ({
     valid: 'True exactly when finalize would accept the same body.',
     requiresConfirmation:
       'An entry can never be true (warning CONTRADICTION): finalize answers WARNINGS_REQUIRE_CONFIRMATION.',
-    ignoreWarnings: 'True accepts such an entry and nothing else: other warnings never block, and errors always do.',
+    ignoreWarnings: 'True accepts such an entry, nothing else: other warnings never block, and errors always do.',
   },
   errors: {
     mediaType: 'application/problem+json',

@@ -25,7 +25,7 @@ export function kindLine({ kind: name, inputs, fields, output, description }: Ki
 const NAMED_AS_TYPE: ReadonlySet<string> = new Set(['timeframe', 'instrument']);
 
 /** Longer lists appear only once in the pack, under `operators` and `stateFields`. */
-const LONGEST_ENUM = 12;
+const LONGEST_ENUM = 15;
 
 function typeText({ type, enum: values, orOneOf }: Kind['fields'][number], kind: string): string {
   if (values === undefined) return [...(orOneOf ?? []), type].join('|');

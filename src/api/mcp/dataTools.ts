@@ -7,7 +7,6 @@ import { answering, get, idempotencyKey, readTool, remove, segment, upload, writ
 import type { Tool, ToolArguments } from './tool.ts';
 import { bodyMembers } from './toolArguments.ts';
 
-const ROWS = { columns: 'any', rows: 'any', nextCursor: 'any' } as const;
 /** More rows are asked for by name: an agent looks at the newest ones first. */
 const DEFAULT_LAST = 50;
 const last = z.int().min(1).max(10_000).default(DEFAULT_LAST).describe('The newest so many rows of the range.');
@@ -20,7 +19,7 @@ const time = z.union([z.string(), z.int()]).optional();
 const getBars = readTool(
   'get_bars',
   'Get bars',
-  'Bars of a series: time (open, UTC), open, high, low, close, volume, extra columns; oldest first.',
+  'Bars of a series, oldest first: time (open, UTC), open, high, low, close, volume, extra columns.',
   { symbol, timeframe, last, start: time.describe('2024-01-31, or with a time.'), end: time, limit, cursor },
   async ({ symbol: name, timeframe: step, ...query }, { call }) =>
     asRows(await call(get(`/market-data/${segment(name)}/${segment(step)}/bars?${queryOf(query)}`))),
@@ -30,7 +29,7 @@ const { limit: _limit, cursor: _cursor, last: _last, format: _format, ...COLUMNS
 const computeColumns = readTool(
   'compute_columns',
   'Compute columns',
-  'Values and conditions of the strategy language on bars: what is RSI today, and where was it below 30?',
+  'Strategy expressions on bars: what is RSI today, and where was it below 30?',
   { ...bodyMembers(COLUMNS), last, limit, cursor },
   async (args, { call }) => asRows(await call(post('/columns', args))),
 );
@@ -44,7 +43,7 @@ const OPTIONS = Object.fromEntries(
 const importBars = writeTool(
   'import_bars',
   'Import bars',
-  'Stores the bars of a file for this workspace alone, as data import does. Large files: POST /public/v1/market-data.',
+  'Stores a small file of bars for this workspace alone. Larger: POST /public/v1/market-data.',
   {
     content: z.string().min(1).describe('The file: CSV or JSON.'),
     encoding: z.enum(['text', 'base64']).default('text').describe('base64: of Parquet, Arrow, gzip or zip.'),
@@ -63,16 +62,16 @@ const importBars = writeTool(
 const deleteMarketData = writeTool(
   'delete_market_data',
   'Delete market data',
-  'Deletes a series of the workspace; results that have read it stay. Shared series cannot be deleted.',
+  'Deletes a series of the workspace; results that have read it stay.',
   { symbol, timeframe: z.string() },
   (args, { call }) => call(remove(`/market-data/${segment(args.symbol)}/${segment(args.timeframe)}`)),
 );
 
 export const DATA_TOOLS: readonly Tool[] = [
-  answering(ROWS, getBars),
-  answering(ROWS, computeColumns),
+  answering({}, getBars),
+  answering({}, computeColumns),
   importBars,
-  { ...deleteMarketData, isIdempotent: true },
+  { ...deleteMarketData, isDestructive: true, isIdempotent: true },
 ];
 
 const queryOf = (args: ToolArguments): string =>

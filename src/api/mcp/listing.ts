@@ -19,10 +19,11 @@ function replaceByOverride({ jsonSchema }: { jsonSchema: Record<string, unknown>
 
 /** A tool as tools/list has it. */
 export function listedTool(tool: Tool) {
-  const { name, description, output, isReadOnly, isIdempotent } = tool;
+  const { name, description, output } = tool;
   const { properties, required = [] } = fullSchema(tool) as { properties: object; required?: readonly string[] };
+  const named = NAMED_ONLY[name] ?? [];
   const listed = Object.entries(properties as Record<string, JsonSchema>)
-    .filter(([argument, { description: text }]) => !isUnlisted(argument, String(text)))
+    .filter(([argument, { description: text }]) => !isUnlisted(argument, String(text)) && !named.includes(argument))
     .map(([argument, schema]) => [argument, shortSchema(argument, schema)]);
   return {
     name,
@@ -31,22 +32,55 @@ export function listedTool(tool: Tool) {
       type: 'object' as const,
       properties: Object.fromEntries(listed),
       ...(required.length > 0 && { required }),
+      ...(named.length > 0 && { description: `Also ${named.join(', ')}.` }),
     },
-    ...(output !== undefined && { outputSchema: outputSchema(output) }),
-    annotations: isReadOnly
-      ? { readOnlyHint: true }
-      : { readOnlyHint: false, destructiveHint: false, ...(isIdempotent && { idempotentHint: true }) },
+    ...(output !== undefined && Object.keys(output).length > 0 && { outputSchema: outputSchema(output) }),
+    annotations: annotationsOf(tool),
   };
 }
 
-/** The instructions of the server name `path` and `maxBytes`, which all tools take; the others are rarely sent. */
-const isUnlisted = (argument: string, text: string): boolean => RARE.has(argument) || text.startsWith('Not used');
-const RARE: ReadonlySet<string> = new Set(['path', 'maxBytes', 'forkedFromVersionId', 'ignoreWarnings']);
+/** What differs from the defaults of the protocol: a tool may write, may destroy and may not be repeated. */
+const annotationsOf = ({ isReadOnly, isIdempotent, isDestructive }: Tool) =>
+  isReadOnly
+    ? { readOnlyHint: true }
+    : { ...(!isDestructive && { destructiveHint: false }), ...(isIdempotent && { idempotentHint: true }) };
 
-/** Members that answers always have; others may be shortened to any type. */
+/** The instructions of the server name those that many tools take; the others are rarely sent. */
+const isUnlisted = (argument: string, text: string): boolean => RARE.has(argument) || text.startsWith('Not used');
+const RARE: ReadonlySet<string> = new Set([
+  'path',
+  'maxBytes',
+  'idempotencyKey',
+  'view',
+  'forkedFromVersionId',
+  'ignoreWarnings',
+]);
+/** Arguments that are listed by name: few calls send them, and `get_schema` has their types. */
+const NAMED_ONLY: Readonly<Record<string, readonly string[]>> = {
+  get_capabilities: ['sections'],
+  get_bars: ['limit', 'cursor'],
+  compute_columns: ['timezone', 'limit', 'cursor'],
+  import_bars: [
+    'timeframe',
+    'fileColumns',
+    'timezone',
+    'timeIs',
+    'dateFormat',
+    'sort',
+    'dedupe',
+    'dropNa',
+    'adjusted',
+    'filename',
+  ],
+  list_backtests: ['strategyId', 'strategyVersionId', 'timeframe'],
+  run_sweep: ['seed', 'metrics', 'constraints', 'walkForward'],
+  check_robustness: ['seed', 'samples', 'blockBars', 'jitterPercent'],
+};
+
+/** Members that every answer has. */
 const outputSchema = (output: NonNullable<Tool['output']>) => ({
   type: 'object' as const,
-  properties: Object.fromEntries(Object.entries(output).map(([name, type]) => [name, type === 'any' ? {} : { type }])),
+  properties: Object.fromEntries(Object.entries(output).map(([name, type]) => [name, { type }])),
 });
 
 /** A longer description is in the whole schema only. */
@@ -58,11 +92,9 @@ const LINES: Readonly<Record<string, string>> = {
   strategyId: '',
   strategyVersionId: '',
   path: '',
-  idempotencyKey: '',
   cursor: '',
   limit: '',
   wait: '',
-  view: '',
   signalGraph: '',
   strategyAst: '',
   settings: '',

@@ -38,14 +38,12 @@ const ARTIFACT = PAGE.extend({
     .describe('For trades: adds what every node that has an id was at each entry and exit.'),
 });
 
-const PAGE_OUTPUT = { columns: 'any', rows: 'any', nextOffset: 'any' } as const;
-
 export const getBacktestArtifact = answering(
-  PAGE_OUTPUT,
+  {},
   readTool(
     'get_backtest_artifact',
     'Get an artifact',
-    `Rows of ${TABLES.join(', ')}, as many as fit into maxBytes; nextOffset begins the next page.`,
+    'Rows of an artifact, as many as fit into maxBytes; nextOffset begins the next page.',
     ARTIFACT.shape,
     (args, context) => {
       const { id, name, values, ...page } = ARTIFACT.parse(args);
@@ -58,11 +56,11 @@ export const getBacktestArtifact = answering(
 const SWEEP_ROWS = PAGE.extend({ id: z.string().describe('Id of the completed sweep.') });
 
 export const getSweepRows = answering(
-  PAGE_OUTPUT,
+  {},
   readTool(
     'get_sweep_rows',
     'Get the rows of a sweep',
-    'Every row of a completed sweep: parameters and headline numbers, paged as artifacts are. get_sweep has the best.',
+    'All rows of a completed sweep, paged as artifacts are; get_sweep has the best.',
     SWEEP_ROWS.shape,
     (args, context) => {
       const { id, ...page } = SWEEP_ROWS.parse(args);

@@ -42,7 +42,7 @@ export const queueTool = (
   requestOf: (args: ToolArguments) => readonly [path: string, body: ToolArguments],
 ): Tool =>
   answering(
-    RUN,
+    { id: 'string' },
     writeTool(name, title, description, { ...input, wait: WAIT_FOR_RESULT, idempotencyKey }, async (args, context) => {
       const { wait, ...own } = args;
       const [path, body] = requestOf(own);
@@ -64,16 +64,13 @@ export const resultTool = (
   pathOf: (args: ToolArguments) => string,
 ): Tool =>
   answering(
-    RUN,
+    { id: 'string', status: 'string' },
     readTool(name, title, description, { ...input, wait: WAIT_FOR_END, view: VIEW }, (args, context) => {
       const path = pathOf(args);
       const wait = Number(args.wait);
       return args.view === 'agent' ? awaitRun(path, wait, context) : context.call(get(`${path}?wait=${wait}`));
     }),
   );
-
-/** What every answer about a run has. */
-const RUN = { id: 'string', status: 'string' } as const;
 
 /**
  * Waits for a terminal status in slices, reporting progress between them; answers with the agent view, as much of it as

@@ -26,9 +26,11 @@ import { TOOLS } from './tools.ts';
 const INSTRUCTIONS = `Candlepool validates trading strategies written as JSON and backtests them.
 Order: get_capabilities (the authoring pack), validate_strategy until valid, create_strategy, finalize_strategy_version,
 run_backtest, get_backtest. Compare runs with list_backtests.
-Listed schemas are short; get_schema has a tool's in full. Every tool takes maxBytes, the size limit of its answer
-(1,000 to 200,000): {omitted, path} marks a part that the same tool reads with that path, a JSON pointer. wait is in
-seconds, at most 25. cursor is pagination.nextCursor of the page before. idempotencyKey makes a call safe to repeat.`;
+Listings are short: get_schema has a tool's arguments in full, and those after "Also". Every tool takes maxBytes, the
+size limit of its answer (1,000 to 200,000): {omitted, path} marks a part that the same tool reads with that path, a
+JSON pointer. Tools that read a run take view=full: every member. wait: seconds, at most 25. cursor:
+pagination.nextCursor of the page before. Tools that store something take idempotencyKey: a repeated call gets the first
+answer.`;
 
 /** The lists are made once: nothing in them depends on who asks, and their schemas take long to convert. */
 const TOOL_LIST = { tools: TOOLS.map(listedTool) } as ListToolsResult;

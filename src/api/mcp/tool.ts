@@ -28,10 +28,12 @@ export interface Tool {
   readonly description: string;
   /** The arguments of `run`, and those of `ShownPart`, which every tool takes. */
   readonly input: z.ZodObject;
-  /** Members of every answer and their types; `any`: it may be shortened. Undefined: no structured content. */
-  readonly output?: Readonly<Record<string, 'string' | 'boolean' | 'integer' | 'any'>>;
+  /** Members that no answer shortens, and their types. Undefined: no structured content. */
+  readonly output?: Readonly<Record<string, 'string' | 'boolean' | 'integer'>>;
   /** Changes nothing. */
   readonly isReadOnly: boolean;
+  /** Deletes what cannot be made again. */
+  readonly isDestructive: boolean;
   /** Calling it again with the same arguments changes nothing more. */
   readonly isIdempotent: boolean;
   readonly run: (args: ToolArguments, context: ToolContext) => Promise<ApiAnswer>;
@@ -69,6 +71,7 @@ export const readTool = (
   description,
   input: z.strictObject({ ...input, ...SHOWN_PART }),
   isReadOnly: true,
+  isDestructive: false,
   isIdempotent: true,
   run,
 });
@@ -90,7 +93,7 @@ export const withMaxBytes = (tool: Tool, bytes: number): Tool => ({
 export const answering = (output: NonNullable<Tool['output']>, tool: Tool): Tool => ({ ...tool, output });
 
 /** A tool that answers a page of a list. */
-export const listing = (tool: Tool): Tool => answering({ data: 'any', pagination: 'any' }, tool);
+export const listing = (tool: Tool): Tool => answering({}, tool);
 
 /** The argument that a writeTool passes on as its request's header. */
 export const idempotencyKey = z

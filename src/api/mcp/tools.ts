@@ -46,12 +46,12 @@ const PACK_BYTES = 24_000;
 const getCapabilities = readTool(
   'get_capabilities',
   'Get capabilities',
-  'What a strategy may say. Without arguments the authoring pack: examples, node kinds, members, names, limits.',
+  'The authoring pack: all that a strategy may say. Or in full: a part of it, an indicator, a node kind.',
   {
-    part: z.enum(PACK_PARTS).optional().describe('One part of the pack in full.'),
+    part: z.enum(PACK_PARTS).optional(),
     sections: z.array(z.string()).optional().describe('signalGraph, strategyAst, enums, indicators, patterns…'),
-    indicator: z.string().optional().describe('One indicator in full.'),
-    kind: z.string().optional().describe('One node kind in full.'),
+    indicator: z.string().optional(),
+    kind: z.string().optional(),
   },
   ({ part, sections, indicator, kind }, { call }) => {
     if (indicator !== undefined) return call(get(`/capabilities/indicators/${segment(indicator)}`));
@@ -65,7 +65,7 @@ const getCapabilities = readTool(
 const getSchema = readTool(
   'get_schema',
   'Get the schema of a tool',
-  'The arguments of a tool in full: every member, bound and description.',
+  'All arguments of a tool, with bounds and descriptions.',
   { tool: z.string() },
   async ({ tool: name }) => {
     const found = TOOLS.find((tool) => tool.name === name);
@@ -83,7 +83,7 @@ const ownAnswer = (status: number, body: unknown): ApiAnswer => ({ status, body,
 const getStrategy = readTool(
   'get_strategy',
   'Get a strategy',
-  'A strategy with its versions; with `version`, the payloads and settings of that version.',
+  'A strategy with its versions; with `version`, its payloads and settings.',
   { id: id('strategy'), version: z.int().min(1).optional().describe('The number of a version, in full.') },
   ({ id: strategyId, version }, { call }) => {
     const path = `/strategies/${segment(strategyId)}`;
@@ -101,7 +101,7 @@ const CURSOR = z
 const listMarketData = readTool(
   'list_market_data',
   'List market data',
-  'The series that strategies can run on: symbol, timeframe, bars, first and last time, owner.',
+  'Series that strategies can run on: symbol, timeframe, bars, first and last time, owner.',
   {
     symbol: z.string().optional(),
     owner: z.enum(['workspace', 'shared']).optional(),
@@ -116,7 +116,7 @@ const listTemplates = readTool(
   'List templates',
   'Strategies to learn from; with `key`, one with its payload and a config on which it trades.',
   {
-    key: z.string().optional().describe('The key of a template, in full.'),
+    key: z.string().optional(),
     limit: BacktestListQuery.shape.limit,
     cursor: CURSOR,
   },
@@ -179,14 +179,14 @@ export const TOOLS: readonly Tool[] = [
   readTool(
     'get_manifest',
     'Get the manifest',
-    'The workflow over HTTP, with the rules of the engine and links.',
+    'The workflow over HTTP, rules of the engine, links.',
     {},
     (_, { call }) => call(get('')),
   ),
   readTool(
     'get_workspace_context',
     'Get the workspace',
-    'The workspace of the key: role, scopes, tier, limits and usage.',
+    'Role, scopes, tier, limits and usage of the key.',
     {},
     (_, { call }) => call(get('/workspace')),
   ),
@@ -195,11 +195,11 @@ export const TOOLS: readonly Tool[] = [
   listing(withMaxBytes(listMarketData, LIST_BYTES)),
   ...DATA_TOOLS.map((tool) => withMaxBytes(tool, LIST_BYTES)),
   answering(
-    { valid: 'boolean', issues: 'any' },
+    { valid: 'boolean' },
     readTool(
       'validate_strategy',
       'Validate a strategy',
-      'Every issue of a strategy at once, with patches to apply in the order of the issues. Stores nothing.',
+      'All issues of a strategy, with patches to apply in their order. Stores nothing.',
       { ...VALIDATED, compiled: z.boolean().default(false).describe('Adds the payload in canonical form.') },
       async ({ compiled, ...args }, { call }) => {
         const answer = await call(post('/strategies/validate', args));
@@ -212,7 +212,7 @@ export const TOOLS: readonly Tool[] = [
   readTool(
     'explain_strategy',
     'Explain a strategy',
-    'The plan of a valid strategy in words: what is computed on which bars, and how far it looks back.',
+    'The plan of a valid strategy in words: what is computed on which bars.',
     VALIDATED,
     (args, { call }) => call(post('/strategies/explain', args)),
   ),
