@@ -7,7 +7,7 @@ import { issueCodes } from './definitions/issueCodes.ts';
 import { COSTS, RANGE_ENDS } from './language/hints/formWords.ts';
 import { writeAdvice } from './language/form/fault.ts';
 import { addMember, moveMember, type PatchOperation } from './language/issues/patch.ts';
-import { repaired, translatePatch, translationOf } from './language/issues/repair.ts';
+import { placeBefore, repaired } from './language/issues/repair.ts';
 import { Structure } from './language/form/structure.ts';
 import { unitMeant } from './language/form/units.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
@@ -92,20 +92,21 @@ export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}):
   // First what is in the wrong place, then what has the wrong form.
   const moves = report('UNKNOWN_FIELD', isMembers(config) ? misplacedMembers(config) : []);
   const placed = repaired({ config }, moves).config;
-  const translation = translationOf(moves);
-  log.translateFrom(translation);
+  log.startRound(placeBefore(moves));
   const execution = isMembers(placed) ? placed.execution : undefined;
   const rewrites = report('TYPE_MISMATCH', isMembers(execution) ? rewrittenCosts(execution) : []);
-  const steps = [...moves, ...translatePatch(rewrites, translation.patch)];
-  const corrected = repaired({ config }, steps).config;
-  log.translateFrom(translationOf(steps));
+  const corrected = repaired({ config: placed }, rewrites).config;
+  log.startRound(placeBefore(rewrites));
   const structure = new Structure(log);
   const isList = isMembers(corrected) && corrected.instruments !== undefined;
   structure.check(isList ? PORTFOLIO_SHAPE : SINGLE_SHAPE, corrected, '/config');
   const issues = log.list().map((issue) => completed(issue, config, defaults));
-  const repairs = issues.flatMap(({ path, code, patch }) => patch ?? assumption(path, code));
-  const parsed = BacktestConfig.safeParse(repaired({ config }, repairs).config);
-  return { issues, repaired: parsed.success ? parsed.data : null, placeOf: translationOf(repairs).path };
+  const assumed = issues.flatMap(({ path, code, patch }) => (patch === undefined ? assumption(path, code) : []));
+  // In their order: those of a later round are patches of what the earlier ones make.
+  const whole = issues.reduce((body, { patch = [] }) => repaired(body, patch), repaired({ config }, assumed));
+  const parsed = BacktestConfig.safeParse(whole.config);
+  const steps = issues.flatMap(({ patch = [] }) => patch);
+  return { issues, repaired: parsed.success ? parsed.data : null, placeOf: placeBefore(steps) };
 }
 
 /** The value that further checks assume at the place of an issue without a repair. */

@@ -22,6 +22,11 @@ export const PAGES: readonly Page[] = [
   { file: 'language.md', title: 'What strategies can say', about: 'Sections, expressions and places of a strategy.' },
   { file: 'config.md', title: 'What a backtest runs on', about: 'Market, range, money and costs: every member.' },
   { file: 'indicators.md', title: 'Indicators and patterns', about: 'Every one with its arguments and formula.' },
+  {
+    file: 'expressions.md',
+    title: 'Expressions as text',
+    about: 'The grammar of `rsi(14) < 30 and close > sma(200)`.',
+  },
   { file: 'fills.md', title: 'Fill rules', about: 'What happens inside a bar, in pictures.' },
   {
     file: 'semantics.md',

@@ -90,8 +90,8 @@ const NAMING: Readonly<Record<string, readonly [why: string, kinds: readonly str
     ['all', 'any', 'compare', 'cross', 'not', 'time_window'],
   ],
 };
-/** Folders of hints: what authors of other languages write in the place of a kind. */
-const HINTS = ['src/engine/language/form/', 'src/engine/language/hints/'];
+/** Folders of hints and texts: what authors write in the place of a kind. */
+const HINTS = ['src/engine/language/form/', 'src/engine/language/hints/', 'src/engine/language/text/'];
 /** Switches over other words that are also kinds, by file. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   'src/engine/evaluate/fieldColumns.ts': ['time'],

@@ -106,7 +106,7 @@ const CASES: Case[] = [
   { code: 'OUT_OF_RANGE', path: `${TRIGGER}/left/period`, body: triggered(compare({ kind: 'rolling', op: 'max', period: { param: 'n' }, source: market() }, 'gt', 1), { params: [{ name: 'n', type: 'int', default: 0 }] }) },
   { code: 'UNKNOWN_NODE_KIND', path: `${TRIGGER}/kind`, body: triggered(changed(compare(rsi, 'lt', 30), (c) => (c.kind = 'comparee'))), isRepaired: true },
   { code: 'UNKNOWN_NODE_KIND', path: '/signalGraph/strategy/kind', body: inGraph((g) => (g.strategy.kind = 'strategie')), isRepaired: true },
-  { code: 'UNKNOWN_INDICATOR', path: `${TRIGGER}/left/indicator`, body: triggered(compare(indicator('supertrnd', {}, { output: 'trend' }), 'gt', 1)), isRepaired: true },
+  { code: 'UNKNOWN_INDICATOR', path: `${TRIGGER}/left/indicator`, body: triggered(compare(indicator('supertrnd', {}, { output: 'trend' }), 'gt', 0)), isRepaired: true },
   { code: 'UNKNOWN_INDICATOR', path: `${TRIGGER}/left/indicator`, body: triggered(compare(indicator('no_such_thing_at_all'), 'gt', 1)) },
   { code: 'UNKNOWN_INDICATOR_ARG', path: `${TRIGGER}/left/args/timeperiod`, body: triggered(compare(indicator('ema', { timeperiod: 9 }), 'gt', 1)), isRepaired: true },
   { code: 'UNKNOWN_INDICATOR_ARG', path: `${TRIGGER}/left/args/colour`, body: triggered(compare(indicator('ema', { colour: 9 }), 'gt', 1)) },
@@ -344,8 +344,8 @@ describe('issues', () => {
     });
     const { issues, summary } = checkStrategy({ ...body, settings: { warmup: 1 } });
     expect(issues.map(({ code }) => code)).toEqual([
-      'MISSING_FIELD', 'UNKNOWN_OPERATOR', 'SIZING_INVALID', 'RISK_INVALID', 'REF_NOT_FOUND', 'UNKNOWN_INDICATOR',
-      'UNKNOWN_FIELD', 'ALIAS_USED',
+      'MISSING_FIELD', 'UNKNOWN_OPERATOR', 'SIZING_INVALID', 'RISK_INVALID', 'UNKNOWN_FIELD', 'REF_NOT_FOUND',
+      'UNKNOWN_INDICATOR', 'ALIAS_USED',
     ]); // prettier-ignore
     expect(summary).toEqual({ errors: 7, warnings: 1 });
   });

@@ -8,7 +8,7 @@ import { numericText, shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import type { IssueCode } from '../../definitions/issueCodes.ts';
 import { nearestName, certainPatch, suggestionFor } from '../issues/nearest.ts';
-import { fieldColumn } from '../form/columns.ts';
+import { fieldColumn } from '../text/columns.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** What a call is checked with. */

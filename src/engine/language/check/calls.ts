@@ -10,7 +10,7 @@ import type { IssueLog } from '../issues/issues.ts';
 import { constructAdvice } from '../hints/foreignKinds.ts';
 import { listedArguments } from '../form/misplaced.ts';
 import { EXPRESSION_SHAPES } from '../grammar/shapes.ts';
-import { columnMeant, outputMeant } from '../form/columns.ts';
+import { columnMeant, outputMeant } from '../text/columns.ts';
 import { nearestName, isMistyped, certainPatch, suggestionFor, type Nearest } from '../issues/nearest.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 

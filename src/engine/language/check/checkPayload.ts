@@ -13,7 +13,7 @@ import type { IssueLog } from '../issues/issues.ts';
 import { checkParams, resolveParams } from '../canonical/params.ts';
 import { pointerTo } from '../pointer.ts';
 import { checkPositionReads } from './positionReads.ts';
-import { readPayload, type PayloadMember, type ReadPayload } from './readPayload.ts';
+import { MAX_ROUNDS, readPayload, repairedAt, type PayloadMember, type ReadPayload } from './readPayload.ts';
 import { checkSections, checkSectionWarnings, sectionsOf, type PointerOf } from './sectionChecks.ts';
 import { runnableSections, runnableStrategy } from './runnable.ts';
 import { isCondition, isExpression } from '../grammar/shapes.ts';
@@ -58,11 +58,20 @@ export function checkPayload(
   context: PayloadContext,
   root = `/${member}`,
 ): CheckedPayload {
-  const errorsBefore = context.log.errorCount;
-  const read = readPayload(member, payload, context.log, root);
-  const checked = read === undefined ? undefined : new PayloadCheck(root, read, context, errorsBefore).run();
-  context.log.translateFrom(null);
-  return checked ?? { ast: null, analysis: NO_ANALYSIS, placeOf: () => root };
+  const { log } = context;
+  const errorsBefore = log.errorCount;
+  let checked: CheckedPayload = { ast: null, analysis: NO_ANALYSIS, placeOf: () => root };
+  let value = payload;
+  log.startPayload();
+  for (let round = 0; round <= MAX_ROUNDS; round++) {
+    const read = readPayload(member, value, log, root);
+    if (read === undefined) break;
+    checked = new PayloadCheck(root, read, context, errorsBefore).run();
+    const { repairs } = log;
+    if (repairs.length === 0 || !log.keepsErrors) break;
+    value = repairedAt(root, read.value, repairs, log);
+  }
+  return checked;
 }
 
 /**

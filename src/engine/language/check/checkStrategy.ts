@@ -100,7 +100,7 @@ const MEMBER_NAMES: Readonly<Record<PayloadMember, string>> = {
 function reportWrongMember(kind: PayloadMember, member: PayloadMember, payloads: Payloads, log: IssueLog): void {
   const from = `/${member}`;
   const isFree = payloads[kind] === undefined;
-  log.add('TYPE_MISMATCH', from, {
+  log.addOfRequest('TYPE_MISMATCH', from, {
     message: `This is ${MEMBER_NAMES[kind]}, and ${member} takes ${MEMBER_NAMES[member]}.`,
     suggestion: isFree ? `Send it as ${kind}.` : `Remove it: ${kind} is there as well.`,
     // Which of two payloads is meant, only the author knows.

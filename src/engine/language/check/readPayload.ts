@@ -6,8 +6,10 @@ import { locate } from '../issues/locate.ts';
 import { Lowering, type Lowered } from '../graph/lowerGraph.ts';
 import { isMembers, visitObjects, type Members } from '../grammar/payloadObjects.ts';
 import { firstSegment, pointerTo } from '../pointer.ts';
-import { repaired, translationOf } from '../issues/repair.ts';
+import type { PatchOperation } from '../issues/patch.ts';
+import { placeBefore, repaired } from '../issues/repair.ts';
 import { AST_SHAPE, GRAPH_SHAPE } from '../grammar/shapes.ts';
+import { ownNamesOf } from '../form/ownNames.ts';
 import { Structure, type ParamUse } from '../form/structure.ts';
 
 /** The most expressions that a graph may have when written out as a tree: its AST is stored and read back as JSON. */
@@ -30,6 +32,8 @@ export interface ReadPayload {
   /** Objects that a graph writes in short, as `{"const": 30}`. */
   readonly inline: ReadonlySet<object>;
   readonly paramUses: readonly ParamUse[];
+  /** The payload that was read: as sent, or with its form repaired. */
+  readonly value: Members;
 }
 
 /**
@@ -53,7 +57,7 @@ export function readPayload(
   const { invalid, paramUses } = structure;
   if (member === 'signalGraph') {
     const lowered = lowerWithinBounds(value, log, invalid, pointer);
-    return lowered && { ...lowered, paramUses };
+    return lowered && { ...lowered, paramUses, value };
   }
   return {
     ast: value as unknown as StrategyAst,
@@ -62,6 +66,7 @@ export function readPayload(
     nodes: null,
     inline: new Set(),
     paramUses,
+    value,
   };
 }
 
@@ -137,7 +142,7 @@ function limitMeta(payload: object, pointer: string, log: IssueLog): void {
 
 /**
  * Checks the form. Where it can be repaired with certainty (a misspelled member hides everything below it), a repaired
- * copy is read instead, and the log translates its places from then on.
+ * copy is read instead, in a round of its own.
  */
 function checkForm(
   member: PayloadMember,
@@ -146,16 +151,24 @@ function checkForm(
   pointer: string,
 ): { value: unknown; structure: Structure } {
   const shape = member === 'strategyAst' ? AST_SHAPE : GRAPH_SHAPE;
-  const structure = new Structure(log);
-  structure.check(shape, sent, pointer);
-  const { repairs } = structure;
-  if (repairs.length === 0 || !log.keepsErrors || !isMembers(sent)) return { value: sent, structure };
+  let value = sent;
+  for (let round = 1; ; round++) {
+    const structure = new Structure(log, ownNamesOf(value));
+    structure.check(shape, value, pointer);
+    const { repairs } = structure;
+    if (repairs.length === 0 || round > MAX_ROUNDS || !log.keepsErrors) return { value, structure };
+    value = repairedAt(pointer, value, repairs, log);
+  }
+}
+
+/** How often what repairs uncover is repaired as well. */
+export const MAX_ROUNDS = 4;
+
+/** A copy of a payload with the certain patches of a round applied, which the next round of the log checks. */
+export function repairedAt(pointer: string, value: unknown, steps: readonly PatchOperation[], log: IssueLog): unknown {
   const name = firstSegment(pointer);
-  const copy = repaired({ [name]: sent }, repairs)[name];
-  log.translateFrom(translationOf(repairs));
-  const again = new Structure(log);
-  again.check(shape, copy, pointer);
-  return { value: copy, structure: again };
+  log.startRound(placeBefore(steps));
+  return repaired({ [name]: value }, steps)[name];
 }
 
 /**

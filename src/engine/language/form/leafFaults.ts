@@ -5,7 +5,7 @@ import { BACK_ADVICE, LOOKS_AHEAD } from '../hints/lookAhead.ts';
 import { operatorKind, synonymIn } from '../hints/synonyms.ts';
 import { bounded, expected, numericText, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../../definitions/issueCodes.ts';
-import { asCall, fieldColumn, type Column } from './columns.ts';
+import { asCall, fieldColumn, type Column } from '../text/columns.ts';
 import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './fault.ts';
 import { nearestName, plain, suggestionFor } from '../issues/nearest.ts';
 

@@ -5,16 +5,19 @@ import { findPattern } from '../../patterns/patternRegistry.ts';
 import { percentLevel } from '../../definitions/levels/percentLevel.ts';
 import { percentEquity } from '../../definitions/sizing/percentEquity.ts';
 import { percentPosition } from '../../definitions/sizing/percentPosition.ts';
-import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
+import { typeOfKind, type ExpressionType, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { PARAM_KINDS } from '../hints/formWords.ts';
 import { synonymousArgument } from '../hints/indicatorSynonyms.ts';
-import { synonymIn, withoutModule, withoutOwner, operatorKind } from '../hints/synonyms.ts';
-import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../../definitions/words.ts';
+import { withoutModule } from '../hints/synonyms.ts';
+import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS } from '../../definitions/words.ts';
 import { numericText } from '../issues/displayNames.ts';
 import { unknownMember, type Fault } from './fault.ts';
 import { addMember, moveMember } from '../issues/patch.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
-import { columnMeant, type Column } from './columns.ts';
+import { columnMeant, fieldMeant, type Column } from '../text/columns.ts';
+import { positionalCount } from '../text/indicatorCalls.ts';
+import { isMade, readExpression } from '../text/readExpression.ts';
+import { NO_NAMES } from './ownNames.ts';
 import { percentMeant } from './units.ts';
 
 /**
@@ -28,26 +31,14 @@ interface Meant {
   readonly value: unknown;
 }
 
-/** The expression that a number or the name of a market field stands for. */
-export function expressionMeant(of: ExpressionType, value: unknown): Meant | undefined {
-  if (of !== 'value') {
-    const condition =
-      typeof value === 'string' ? conditionMeant(value, (text) => expressionMeant('value', text)) : undefined;
-    return condition && { value: condition };
-  }
-  if (typeof value === 'number' && Number.isFinite(value)) return { value: { kind: 'const', value } };
+/** The expression that a number or a text certainly stands for. */
+export function expressionMeant(of: ExpressionType, value: unknown, names = NO_NAMES): Meant | undefined {
+  if (of === 'value' && typeof value === 'number' && Number.isFinite(value)) return { value: { kind: 'const', value } };
   if (typeof value !== 'string') return undefined;
-  const number = numericText(value);
+  const number = of === 'value' ? numericText(value) : undefined;
   if (number !== undefined) return { value: { kind: 'const', value: number } };
-  if ((MARKET_FIELDS as readonly string[]).includes(value)) return { value: { kind: 'market', field: value } };
-  const call = columnMeant(value);
-  if (call !== undefined) return { value: call };
-  // As in Pine; a negative index, as in Python, may count from the end.
-  const [, earlier, bars] = /^(\w{1,20})\[(\d{1,4})\]$/.exec(value) ?? [];
-  const read = earlier === undefined ? undefined : fieldMeant(earlier);
-  if (read?.kind === 'market') return { value: { kind: 'market', field: read.name, offset: Number(bars) } };
-  const field = fieldMeant(withoutOwner(value));
-  return field && { value: { kind: field.kind, field: field.name } };
+  const read = readExpression(value, names);
+  return isMade(read) && typeOfKind(read.kind) === of ? { value: read } : undefined;
 }
 
 /** What a bare percentage is, as a stop, a size or an exit. */
@@ -105,20 +96,6 @@ export function keyedList(
   return { list: { value: list }, advice: `Write a list of them, each with its key as "${member}".` };
 }
 
-/**
- * How many arguments come in the same order everywhere, so that a list of them is certain: in Pine, the factor of
- * supertrend comes before its length.
- */
-const POSITIONAL: ReadonlyMap<string, number> = new Map([
-  ['macd', 3],
-  ['ppo', 2],
-  ['apo', 2],
-  ['adosc', 2],
-  ['ultosc', 3],
-  ['bbands', 2],
-  ['ichimoku', 3],
-]);
-
 /** The args that a list of values without names stands for: `[14]`, `["close", 14]`, `[12, 26, 9]`, `"12,26,9"`. */
 export function listedArguments(
   { kind, indicator }: Members,
@@ -136,8 +113,7 @@ export function listedArguments(
   const isSource = typeof first === 'string' && MARKET_FIELDS.some((field) => field === first);
   const source = isSource && definition.inputs.join() === 'source' ? { source: first } : {};
   const values = list.slice(isSource ? 1 : 0);
-  // The length comes first everywhere.
-  const certain = POSITIONAL.get(definition.id) ?? (names[0] === 'length' ? 1 : 0);
+  const certain = positionalCount(definition);
   const isCertain = values.length === 1 ? names[0] === 'length' : values.length <= certain;
   const isRead = isSource ? Object.keys(source).length > 0 : true;
   if (!isCertain || !isRead || !values.every((one) => typeof one === 'number'))
@@ -197,15 +173,6 @@ export function operatorOfList(
   return isIn(MATH_OPS) ? { kind: 'math', op } : undefined;
 }
 
-/** The field of a bar or of the state that a word stands for, and the kind that reads it. */
-export function fieldMeant(word: string): { readonly kind: 'market' | 'state'; readonly name: string } | undefined {
-  const find = (fields: readonly string[]): string | undefined =>
-    fields.includes(word) ? word : synonymIn(word, fields);
-  const state = find(STATE_FIELDS);
-  const name = state ?? find(MARKET_FIELDS);
-  return name === undefined ? undefined : { kind: state === undefined ? 'market' : 'state', name };
-}
-
 /**
  * Unknown members that are arguments, as `length` beside `indicator` is, each with what to report. The first of them
  * makes the `args` that they are moved into.
@@ -227,40 +194,3 @@ export function argumentsBeside(node: Members, unknown: readonly string[], point
   }
   return faults;
 }
-
-/** Longer texts are formulas. */
-const MAX_LENGTH = 100;
-const COMPARISON = /^([^<>=!&|]+?)\s*(>=|<=|==|!=|>|<)\s*([^<>=!&|]+)$/;
-const CALL = /^([a-z_.]+)\s*\((.+)\)$/i;
-
-/**
- * The comparison or cross of two operands; undefined when it is anything else.
- * @param operand the value that a text stands for, wrapped; undefined when that is not certain
- */
-function conditionMeant(
-  text: string,
-  operand: (text: string) => { readonly value: unknown } | undefined,
-): object | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
-  const [, first, sign, second] = COMPARISON.exec(text.trim()) ?? [];
-  if (sign !== undefined) return joined(operatorKind(sign), operand(first.trim()), operand(second.trim()));
-  const [, name, args] = CALL.exec(text.trim()) ?? [];
-  const operator = name === undefined ? undefined : operatorKind(name);
-  if (operator?.kind !== 'cross') return undefined;
-  for (const { index } of args.matchAll(/,/g)) {
-    const found = joined(operator, operand(args.slice(0, index).trim()), operand(args.slice(index + 1).trim()));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-interface Operand {
-  readonly value: unknown;
-}
-
-const joined = (
-  operator: { readonly kind: string; readonly op: string } | undefined,
-  left: Operand | undefined,
-  right: Operand | undefined,
-): object | undefined =>
-  operator && left && right && { kind: operator.kind, op: operator.op, left: left.value, right: right.value };

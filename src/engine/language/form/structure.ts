@@ -20,7 +20,7 @@ import {
   type Shape,
 } from '../grammar/shapes.ts';
 import { adviceFor, OBJECT_ADVICE } from '../hints/examples.ts';
-import { bounded, expected, numericText } from '../issues/displayNames.ts';
+import { bounded, expected, jsonTypeOf, numericText } from '../issues/displayNames.ts';
 import { mismatch, type Fault, type FindNearest } from './fault.ts';
 import { leafFault, type Leaf } from './leafFaults.ts';
 import {
@@ -34,6 +34,8 @@ import {
 } from './memberFaults.ts';
 import { expressionMeant, keyedList, listedArguments, numberMeant, objectMeant } from './misplaced.ts';
 import { kindAsOperator } from './kindAsOperator.ts';
+import { NO_NAMES } from './ownNames.ts';
+import type { TextContext } from '../text/expressionGrammar.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
 import { timeFault } from './timeConditions.ts';
@@ -57,8 +59,12 @@ export class Structure {
   /** The patches of all issues that have one. */
   readonly repairs: PatchOperation[] = [];
 
-  constructor(log: IssueLog) {
+  readonly #names: TextContext;
+
+  /** @param names what its texts may refer to */
+  constructor(log: IssueLog, names = NO_NAMES) {
     this.#log = log;
+    this.#names = names;
   }
 
   /**
@@ -187,7 +193,7 @@ export class Structure {
   #expression(of: ExpressionType, value: unknown, pointer: string): boolean {
     const wanted = of === 'value' ? 'a value expression' : 'a condition';
     if (!isMembers(value)) {
-      const meant = expressionMeant(of, value) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
+      const meant = expressionMeant(of, value, this.#names) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
       return this.#report(pointer, expressionFault(of, value, mismatch(pointer, wanted, value, meant)));
     }
     if (
@@ -310,10 +316,4 @@ export class Structure {
     const fault = leafFault(shape, value, pointer, name, this.#findNearest);
     return fault === null || this.#report(pointer, fault);
   }
-}
-
-/** The name that JSON has for the type of a value. */
-function jsonTypeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
 }

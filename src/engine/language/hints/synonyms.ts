@@ -190,10 +190,6 @@ const TAGS_OF_WORDS = readingsOf(TAGS);
 /** A word without the module in which another platform has it: `ta.sma`, `qtpylib.crossed_above`. */
 export const withoutModule = (word: string): string => word.slice(word.lastIndexOf('.') + 1);
 
-/** A field without what holds the bars elsewhere: `df.close`, not `SPY.close` or `next.close`. */
-export const withoutOwner = (word: string): string =>
-  word.replace(/^(?:self\.)?(?:bars?|candles?|data|df|dataframe|ohlcv?|self|strategy|ta|this)\./, '');
-
 /** The ways to look a word up: `crosses above` and `crossesAbove` are `crosses_above`. */
 function spellingsOf(word: string): string[] {
   const snake = word.replaceAll(/([a-z])([A-Z])/g, '$1_$2').replaceAll(/[\s-]+/g, '_');

@@ -2,7 +2,7 @@
 import { severityOf, type IssueCode, type Severity } from '../../definitions/issueCodes.ts';
 import { firstSegment } from '../pointer.ts';
 import type { PatchOperation } from './patch.ts';
-import { inOrder, translatePatch, type Translation } from './repair.ts';
+import { inOrder } from './repair.ts';
 
 /**
  * Something wrong or doubtful in a strategy or config. `path` is an RFC 6901 pointer from the request body, `field` its
@@ -30,27 +30,52 @@ const MAX_ISSUES = 100;
 /** Pointers into a hostile payload can be as long as the payload. */
 const MAX_POINTER_LENGTH = 2_000;
 
+/** An issue with the round of repairs in which it was found. */
+interface Kept {
+  readonly issue: ValidationIssue;
+  readonly round: number;
+}
+/** Patches of requests are applied last: until then, payloads stand where they were sent. */
+const LAST_ROUND = Infinity;
+
 /**
  * Collects issues: all are counted, the first hundred of each severity are kept, and each code is kept once per place.
+ *
+ * What errors hide is found in rounds: the certain patches of one round are applied to a copy of the payload, which the
+ * next round checks. Places are those of the payload as it was sent; patches are those of their round, so that all of
+ * them can be applied in the order of the issues.
  */
 export class IssueLog {
-  readonly #kept: { readonly error: ValidationIssue[]; readonly warning: ValidationIssue[] } = {
-    error: [],
-    warning: [],
-  };
+  readonly #kept: { error: Kept[]; warning: Kept[] } = { error: [], warning: [] };
   readonly #counts = { error: 0, warning: 0 };
   readonly #seen = new Set<string>();
   readonly #codes = new Set<IssueCode>();
-  #translation: Translation | null = null;
+  #round = 0;
+  /** From places of each round to those of the round before. */
+  #toSent: ((pointer: string) => string)[] = [];
 
-  /** Issues added from now on have places in a repaired copy of the body; null: in the body as it was sent. */
-  translateFrom(translation: Translation | null): void {
-    this.#translation = translation;
+  /** Issues added from now on are those of a payload to which the patches of this round were applied. */
+  startRound(toRoundBefore: (pointer: string) => string): void {
+    this.#round++;
+    this.#toSent.push(toRoundBefore);
+    // Warnings are found again in the repaired payload, where they are those that remain.
+    for (const { issue } of this.#kept.warning) this.#seen.delete(`${issue.code} ${issue.path}`);
+    this.#kept.warning = [];
+    this.#counts.warning = 0;
+  }
+  /** Issues added from now on are those of another payload, as it was sent. */
+  startPayload(): void {
+    this.#round = 0;
+    this.#toSent = [];
+  }
+  /** The steps of the patches of the errors that were found in this round. */
+  get repairs(): PatchOperation[] {
+    return this.#kept.error.flatMap(({ issue, round }) => (round === this.#round ? (issue.patch ?? []) : []));
   }
 
-  add(code: IssueCode, place: string, details: IssueDetails | (() => IssueDetails)): void {
+  add(code: IssueCode, place: string, details: IssueDetails | (() => IssueDetails), round = this.#round): void {
     this.#codes.add(code);
-    const path = this.#translation?.path(place) ?? place;
+    const path = this.#toSent.reduceRight((pointer, toRoundBefore) => toRoundBefore(pointer), place);
     const severity = severityOf(code);
     const kept = this.#kept[severity];
     if (kept.length >= MAX_ISSUES) {
@@ -61,13 +86,10 @@ export class IssueLog {
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
     this.#counts[severity]++;
-    const { message, suggestion, patch: given } = typeof details === 'function' ? details() : details;
-    // Patches of warnings are applied after those of errors, when members already have their correct names.
-    const isTranslated = this.#translation !== null && severity === 'error' && given !== undefined;
-    const patch = isTranslated ? translatePatch(given, this.#translation!.patch) : given;
+    const { message, suggestion, patch } = typeof details === 'function' ? details() : details;
     // Cut between two segments: a pointer that ends within an escaped character is not one.
     const shown = path.length > MAX_POINTER_LENGTH ? path.slice(0, path.lastIndexOf('/', MAX_POINTER_LENGTH)) : path;
-    kept.push({
+    const issue = {
       code,
       path: shown,
       field: firstSegment(path),
@@ -75,7 +97,12 @@ export class IssueLog {
       message,
       ...(suggestion === undefined ? {} : { suggestion }),
       ...(patch === undefined ? {} : { patch }),
-    });
+    };
+    kept.push({ issue, round });
+  }
+  /** Adds an issue of the request whose patch moves or makes a payload. */
+  addOfRequest(code: IssueCode, place: string, details: IssueDetails): void {
+    this.add(code, place, details, LAST_ROUND);
   }
 
   /** False once the hundredth error is kept: further ones are only counted, and need no repair. */
@@ -95,6 +122,13 @@ export class IssueLog {
   /** Errors first, for they are repaired first; at most MAX_ISSUES, in an order in which all patches can be applied. */
   list(): ValidationIssue[] {
     const { error, warning } = this.#kept;
-    return [...inOrder(error, ({ patch }) => patch ?? []), ...warning].slice(0, MAX_ISSUES);
+    const rounds = [...new Set(error.map(({ round }) => round))].toSorted((a, b) => a - b);
+    const errors = rounds.flatMap((of) =>
+      inOrder(
+        error.filter(({ round }) => round === of),
+        ({ issue }) => issue.patch ?? [],
+      ),
+    );
+    return [...errors, ...warning].slice(0, MAX_ISSUES).map(({ issue }) => issue);
   }
 }

@@ -1,6 +1,6 @@
 // Repairs: certain patches applied to a copy of the payload, so that what errors hide is checked in the same pass.
 import type { PatchOperation } from './patch.ts';
-import { parsePointer, pointerTo, valueAtPath } from '../pointer.ts';
+import { parsePointer, valueAtPath } from '../pointer.ts';
 
 type Json = Record<string, unknown>;
 
@@ -51,49 +51,19 @@ function placeOf(body: Json, pointer: string): [owner: Json, name: string] | und
   return typeof owner === 'object' && owner !== null ? [owner as Json, name] : undefined;
 }
 
-/** From places of the repaired copy to places of the body as it was sent. */
-export interface Translation {
-  /** The nearest place that exists in the body as sent. */
-  readonly path: (pointer: string) => string;
-  /** A pointer for a patch that is applied in order: members have the names they were sent with. */
-  readonly patch: (pointer: string) => string;
-}
-
-/** @param steps those that made the repaired copy */
-export function translationOf(steps: readonly PatchOperation[]): Translation {
+/** From places of the repaired copy to the nearest places that exist in the payload before these steps. */
+export function placeBefore(steps: readonly PatchOperation[]): (pointer: string) => string {
   const renames = steps
     .flatMap((step) => (step.op === 'move' ? [step] : []))
     .sort((a, b) => depthOf(a.path) - depthOf(b.path));
-  const replaced = steps.flatMap((step) => (step.op === 'replace' || step.op === 'add' ? [step.path] : []));
-  const patch = (pointer: string): string => {
+  const replaced = new Set(steps.flatMap((step) => (step.op === 'replace' || step.op === 'add' ? [step.path] : [])));
+  return (pointer) => {
     let sent = pointer;
     for (const { from, path } of renames) {
       if (sent === path || sent.startsWith(`${path}/`)) sent = from + sent.slice(path.length);
     }
+    for (let at = sent.indexOf('/', 1); at > 0; at = sent.indexOf('/', at + 1))
+      if (replaced.has(sent.slice(0, at))) return sent.slice(0, at);
     return sent;
   };
-  const path = (pointer: string): string => {
-    const sent = patch(pointer);
-    const whole = replaced.find((one) => sent.startsWith(`${one}/`));
-    return whole ?? sent;
-  };
-  return { path, patch };
 }
-
-/** A patch with its pointers translated. */
-export function translatePatch(
-  steps: readonly PatchOperation[],
-  translate: (pointer: string) => string,
-): PatchOperation[] {
-  return steps.map((step) =>
-    step.op === 'move'
-      ? {
-          ...step,
-          from: translate(step.from),
-          path: pointerTo(translate(parentOf(step.path)), parsePointer(step.path)!.at(-1)!),
-        }
-      : { ...step, path: translate(step.path) },
-  );
-}
-
-const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'));

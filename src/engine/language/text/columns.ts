@@ -2,7 +2,8 @@
 import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator } from '../../indicators/registry.ts';
 import { synonymousIndicator, synonymousOutput } from '../hints/indicatorSynonyms.ts';
-import { MARKET_FIELDS } from '../../definitions/words.ts';
+import { synonymIn } from '../hints/synonyms.ts';
+import { MARKET_FIELDS, STATE_FIELDS } from '../../definitions/words.ts';
 import { plain } from '../issues/nearest.ts';
 import { addMember, replaceMember, type PatchOperation } from '../issues/patch.ts';
 
@@ -70,3 +71,12 @@ export const asCall = (pointer: string, { kind, ...members }: Column): PatchOper
   replaceMember(pointer, 'kind', kind),
   ...Object.entries(members).map(([name, value]) => addMember(pointer, name, value)),
 ];
+
+/** The field of a bar or of the state that a word stands for, and the kind that reads it. */
+export function fieldMeant(word: string): { readonly kind: 'market' | 'state'; readonly name: string } | undefined {
+  const find = (fields: readonly string[]): string | undefined =>
+    fields.includes(word) ? word : synonymIn(word, fields);
+  const state = find(STATE_FIELDS);
+  const name = state ?? find(MARKET_FIELDS);
+  return name === undefined ? undefined : { kind: state === undefined ? 'market' : 'state', name };
+}
