@@ -1,4 +1,5 @@
 // The process of a command: it ends with its reader and with its parent.
+import './cli/ownModules.ts';
 import { endWhenReaderStops } from './cli/lifetime.ts';
 import { runProgram } from './cli/program.ts';
 

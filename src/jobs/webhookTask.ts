@@ -4,7 +4,7 @@ import type { Sql } from '../db/connect.ts';
 import { addNextWebhookJob, finishDelivery, findWebhookOwner, takeDelivery } from '../db/webhooks.ts';
 import type { Aftermath, Attempt, Delivery } from '../db/webhooks.ts';
 import { addWebhookJob, PASS_ON_MS } from '../db/tickets.ts';
-import { sendMessage, type Receipt } from './webhookRequest.ts';
+import type { Receipt } from './webhookRequest.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -91,6 +91,8 @@ export class WebhookDeliveries {
    */
   async #send({ url, secret, messages }: Delivery): Promise<Attempt[]> {
     const limit = pLimit(SENT_AT_A_TIME);
+    // Loaded with the first message: it needs clients of HTTP and of TLS, which most workers never do.
+    const { sendMessage } = await import('./webhookRequest.ts');
     const until = performance.now() + DELIVERY_MS;
     const stopping = this.#stopping.signal;
     let failuresInRow = 0;

@@ -2,7 +2,7 @@
 // memory.
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RecordBatchReader } from 'apache-arrow';
+import { RecordBatchReader } from '../engine/bars/arrowPackage.ts';
 import {
   allocateShared,
   bytesOf,

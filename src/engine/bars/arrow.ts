@@ -10,7 +10,7 @@ import {
   makeData,
   tableFromIPC,
   tableToIPC,
-} from 'apache-arrow';
+} from './arrowPackage.ts';
 import { allocateShared, bytesOf, knowMemory, type SharedBytes } from '../kernels/sharedMemory.ts';
 import { TIMEFRAMES } from './bars.ts';
 import type { Bars, Instrument, Timeframe } from './bars.ts';

@@ -18,7 +18,7 @@ import {
   TimestampMillisecond,
   Utf8,
   type Vector,
-} from 'apache-arrow';
+} from './arrowPackage.ts';
 import type { Table as ResultTable, TableColumn } from './table.ts';
 
 /** The Arrow IPC file of a `time` column (ms UTC) and the columns after it, null where a value is NaN. */

@@ -1,5 +1,6 @@
 // Arrow and Feather: IPC files and streams, compressed or not, into a Table.
 import { zstdDecompressSync } from 'node:zlib';
+import { decompress, decompressBound } from 'lz4js';
 import {
   CompressionType,
   DataType,
@@ -7,12 +8,11 @@ import {
   TimeUnit as ArrowTimeUnit,
   compressionRegistry,
   tableFromIPC,
-} from 'apache-arrow';
-import { decompress, decompressBound } from 'lz4js';
+  type Vector,
+} from '../../engine/bars/arrowPackage.ts';
 import { DAY_MS } from '../../engine/bars/bars.ts';
 import { CELL_BYTES, CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Cells, Table, TimeUnit } from './table.ts';
-import type { Vector } from 'apache-arrow';
 import { refuse } from './importError.ts';
 
 // apache-arrow comes without codecs; pyarrow compresses Feather with LZ4 unless told otherwise.
