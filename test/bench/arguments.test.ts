@@ -7,23 +7,21 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { containing } from '../../bench/commandLine.ts';
 import { SUITES } from '../../bench/suites.ts';
 import { ROOT } from '../../src/config.ts';
+import { callScript, type ScriptEnd } from '../support/scriptCall.ts';
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-const node = (...args: string[]): Promise<Ended> =>
+const node = (...args: string[]): Promise<ScriptEnd> =>
   new Promise((resolve) => {
     execFile(process.execPath, args, { timeout: 170_000 }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
-const run = (file: string, ...args: string[]): Promise<Ended> => node(join(ROOT, 'bench', file), ...args);
-const runOn = (platform: NodeJS.Platform, file: string): Promise<Ended> => {
-  const other = `Object.defineProperty(process, 'platform', { value: '${platform}' })`;
-  return node('--import', `data:text/javascript,${encodeURIComponent(other)}`, join(ROOT, 'bench', file));
-};
+const run = (file: string, ...args: string[]): Promise<ScriptEnd> => node(join(ROOT, 'bench', file), ...args);
+const call = (file: string, ...args: string[]): Promise<ScriptEnd> => callScript(join(ROOT, 'bench', file), args);
+async function callOn(platform: NodeJS.Platform, file: string): Promise<ScriptEnd> {
+  const own = Object.getOwnPropertyDescriptor(process, 'platform')!;
+  Object.defineProperty(process, 'platform', { ...own, value: platform });
+  return call(file).finally(() => Object.defineProperty(process, 'platform', own));
+}
 
 const folders: string[] = [];
 function temporaryFolder(): string {
@@ -47,7 +45,12 @@ it.each([
   expect(['sma/10000', 'sma/1000000', 'SMA 10/30, fees/20000'].filter(containing(text))).toEqual(found);
 });
 
-describe.concurrent('a bench', () => {
+describe('the command line of a bench', () => {
+  it('is read by a process of its own as it is read here', async () => {
+    for (const args of [['--help'], ['--foo']])
+      expect(await run('fills.ts', ...args)).toEqual(await call('fills.ts', ...args));
+  });
+
   it.each<[string, string[], string]>([
     ['run.ts', ['nosuch'], 'There is no suite "nosuch". There are indicators,'],
     ['run.ts', [''], 'There is no suite "". There are indicators,'],
@@ -84,7 +87,7 @@ describe.concurrent('a bench', () => {
     ['peers/peers.ts', ['--bars', '999'], '--bars takes 1000 or more, not 999.'],
     ['peers/peers.ts', ['--only', 'foo'], 'There is no part "foo". There are kernels, patterns, whole, portfolios.'],
   ])('%s refuses %j', async (file, args, message) => {
-    const { code, stderr } = await run(file, ...args);
+    const { code, stderr } = await call(file, ...args);
     expect(code, stderr).toBe(2);
     expect(stderr).toContain(message);
     expect(stderr).toContain('\nUsage: ');
@@ -99,11 +102,19 @@ describe.concurrent('a bench', () => {
     'warmUp.ts',
     ...SUITES.map((name) => `${name}.ts`),
   ])('%s explains itself with --help', async (file) => {
-    const { code, stdout, stderr } = await run(file, '--help');
+    const { code, stdout, stderr } = await call(file, '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Usage: .*--/);
   });
 
+  it.each(['queue.ts', 'memory.ts', 'warmUp.ts'])('%s is refused where there is no /proc', async (file) => {
+    const { code, stderr } = await callOn('darwin', file);
+    expect(code).toBe(2);
+    expect(stderr).toContain('It reads /proc, which only Linux has: this is darwin.\nUsage: ');
+  });
+});
+
+describe.concurrent('a bench', () => {
   it('of peers says how to name a Python when there is none', async () => {
     const { code, stderr } = await run('peers/peers.ts', '--python', '/nonexistent');
     expect(code).toBe(1);
@@ -154,11 +165,5 @@ describe.concurrent('a bench', () => {
     const { code, stderr } = await run('memory.ts', '--bars', '9007199254740991');
     expect(code).toBe(1);
     expect(stderr).toContain('on 9007199254740991 bars failed; --bars takes fewer.');
-  });
-
-  it.each(['queue.ts', 'memory.ts', 'warmUp.ts'])('in %s is refused where there is no /proc', async (file) => {
-    const { code, stderr } = await runOn('darwin', file);
-    expect(code).toBe(2);
-    expect(stderr).toContain('It reads /proc, which only Linux has: this is darwin.\nUsage: ');
   });
 });
