@@ -4,11 +4,21 @@ import { BACKTEST_TABLES, STATUS_COLUMN, SYMBOL_SEPARATOR } from './backtests.ts
 import type { RunStatus } from './runStatus.ts';
 import type { Queryable } from './connect.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
+import { LABEL_COLUMNS, labelsJoin, runsLabeled, type LabelFilters, type Labels } from './labels.ts';
 import { summaryNumber, type SummaryPositions } from './summaries.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface BacktestRow {
+/** The numbers of a summary that a list shows unless others are asked for. */
+export const HEADLINES = [
+  'returnPct',
+  'sharpeRatio',
+  'maxDrawdown',
+  'totalPositions',
+] as const satisfies readonly FlatKey[];
+
+/** Numbers of the summary; null: undefined, or there is no result. */
+export interface BacktestRow extends Labels, Readonly<Partial<Record<FlatKey, number | null>>> {
   readonly id: string;
   readonly status: RunStatus;
   readonly strategyId: string;
@@ -21,10 +31,6 @@ export interface BacktestRow {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly isCached: boolean;
-  readonly returnPct: number | null;
-  readonly sharpeRatio: number | null;
-  readonly maxDrawdown: number | null;
-  readonly totalPositions: number | null;
   readonly params: Json;
   readonly overrides: Json;
   /** The codes of its warnings. */
@@ -46,7 +52,14 @@ const summaryColumn = (key: FlatKey, positions: SummaryPositions, isDescending: 
   type: 'float8',
 });
 
-interface BacktestFilters {
+/** A condition on a number of the summary. */
+export interface SummaryCondition {
+  readonly key: FlatKey;
+  readonly comparison: '>=' | '<=' | '>' | '<';
+  readonly value: number;
+}
+
+interface BacktestFilters extends LabelFilters {
   readonly status?: RunStatus | undefined;
   readonly strategyId?: string | undefined;
   readonly strategyVersionId?: string | undefined;
@@ -56,16 +69,24 @@ interface BacktestFilters {
   /** Exclusive, like `createdBefore`. */
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
+  /** All of these hold; none holds without a result. */
+  readonly where?: readonly SummaryCondition[] | undefined;
 }
 
+/** @param keys numbers of the summary that are read of each row */
 export async function listBacktests(
   sql: Queryable,
   workspaceId: string,
   filters: BacktestFilters,
   page: KeysetPage,
   positions: SummaryPositions,
+  keys: readonly FlatKey[] = HEADLINES,
 ): Promise<{ rows: { row: BacktestRow; value: string; id: string }[]; total: number }> {
   const { status, strategyId, strategyVersionId, symbol, timeframe, createdAfter, createdBefore } = filters;
+  const conditions = (filters.where ?? []).map(
+    ({ key, comparison, value }) =>
+      sql`and ${sql.unsafe(summaryNumber(key, positions))} ${sql.unsafe(comparison)} ${value}::float8`,
+  );
   const where = sql`
     b.workspace_id = ${workspaceId}
     ${status ? sql`and ${hasStatus(sql, workspaceId, status)}` : sql``}
@@ -78,7 +99,8 @@ export async function listBacktests(
     ${symbol ? sql`and ${symbol} = any (${symbolsOf(sql)})` : sql``}
     ${timeframe ? sql`and b.timeframe = ${timeframe}` : sql``}
     ${createdAfter ? sql`and b.created_at > ${createdAfter}` : sql``}
-    ${createdBefore ? sql`and b.created_at < ${createdBefore}` : sql``}`;
+    ${createdBefore ? sql`and b.created_at < ${createdBefore}` : sql``}
+    ${runsLabeled(sql, workspaceId, filters, 'b.id', 'b.symbol')} ${conditions.length > 0 ? conditions : sql``}`;
   const { name, descending } = page.order;
   // The route accepts only names of these columns and of the flat summary.
   const column =
@@ -92,14 +114,12 @@ export async function listBacktests(
       (${symbolsOf(sql)})[:${MAX_SYMBOLS}] as symbols, cardinality(${symbolsOf(sql)}) as "symbolCount",
       b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
       r.finished_at as "finishedAt", coalesce(r.is_cached, false) as "isCached",
-      ${sql.unsafe(summaryNumber('returnPct', positions))} as "returnPct",
-      ${sql.unsafe(summaryNumber('sharpeRatio', positions))} as "sharpeRatio",
-      ${sql.unsafe(summaryNumber('maxDrawdown', positions))} as "maxDrawdown",
-      ${sql.unsafe(summaryNumber('totalPositions', positions))} as "totalPositions",
+      ${sql.unsafe(keys.map((key) => `${summaryNumber(key, positions)} as "${key}", `).join(''))}
       coalesce(b.config -> 'params', '{}') as params, coalesce(b.config -> 'overrides', '{}') as overrides,
-      coalesce(r.warnings, '{}') as warnings, r.diagnosis, ${value} as "sortValue"
-    from ${sql.unsafe(BACKTEST_TABLES)} where ${where} ${startsAfter} ${orderAndLimit}`;
-  const counted = sql.unsafe(status ? BACKTEST_TABLES : 'backtests b');
+      coalesce(r.warnings, '{}') as warnings, r.diagnosis, ${sql.unsafe(LABEL_COLUMNS)}, ${value} as "sortValue"
+    from ${sql.unsafe(BACKTEST_TABLES)} ${sql.unsafe(labelsJoin('b.id'))}
+    where ${where} ${startsAfter} ${orderAndLimit}`;
+  const counted = sql.unsafe(status || conditions.length > 0 ? BACKTEST_TABLES : 'backtests b');
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from ${counted} where ${where}`;
   return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
 }

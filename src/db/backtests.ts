@@ -6,6 +6,7 @@ import type { Queryable, Transaction } from './connect.ts';
 import { summaryOf, SUMMARY_COLUMNS, type StoredSummary, type SummaryPositions } from './summaries.ts';
 import { deleteBacktests } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
+import { insertedLabels, LABEL_COLUMNS, labelsJoin, type Labels, type NewLabels } from './labels.ts';
 import type { RunStatus } from './runStatus.ts';
 import { addTicketsFor } from './tickets.ts';
 
@@ -30,6 +31,7 @@ export interface NewBacktest {
   readonly cost: number;
   /** Bytes that the run may need at its peak, besides its snapshots; 0: not known. */
   readonly memoryBytes: number;
+  readonly labels?: NewLabels;
 }
 
 /** Where a backtest is on its way; cheap to read often. */
@@ -44,7 +46,7 @@ export interface BacktestState {
   readonly queuePosition: number | null;
 }
 
-export interface Backtest extends BacktestState {
+export interface Backtest extends BacktestState, Labels {
   readonly workspaceId: string;
   readonly strategyId: string;
   readonly strategyVersionId: string;
@@ -133,6 +135,12 @@ export async function insertBacktests(
           then greatest(turn.virtual_time, excluded.virtual_time) else turn.virtual_time end,
         due = turn.due + excluded.due, open = turn.open + excluded.open
     )
+    ${insertedLabels(
+      tx,
+      workspaceId,
+      column(({ labels }) => labels),
+      tx`select id, ordinal from item`,
+    )}
     select string_agg(id::text, ',' order by ordinal) as ids, now()::timestamptz(3) as "createdAt" from item`;
   if (ids === null) throw new WorkAlreadyDone();
   await addTicketsFor(tx, items);
@@ -164,11 +172,19 @@ export async function findBacktest(
       coalesce(r.started_at, q.started_at) as "startedAt",
       coalesce(r.cancel_requested_at, q.cancel_requested_at) as "cancelRequestedAt",
       coalesce(r.is_cached, false) as "isCached", ${sql.unsafe(SUMMARY_COLUMNS)}, d.detail,
+      ${sql.unsafe(LABEL_COLUMNS)},
       v.settings, v.strategy_ast->'strategy'->'defaults' as defaults
     from ${sql.unsafe(BACKTEST_TABLES)} left join backtest_details d on d.id = b.id
       left join strategy_versions v on v.id = b.strategy_version_id and d.id is not null
+      ${sql.unsafe(labelsJoin('b.id'))}
     where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row && { ...row, summary: summaryOf(row, positions) };
+}
+
+/** Keeps a backtest from being deleted until the transaction ends. @returns whether there is one */
+export async function keepBacktest(tx: Transaction, workspaceId: string, id: string): Promise<boolean> {
+  const rows = await tx`select 1 from backtests where workspace_id = ${workspaceId} and id = ${id} for key share`;
+  return rows.length > 0;
 }
 
 export async function findBacktestState(

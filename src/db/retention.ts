@@ -80,14 +80,15 @@ export async function deleteExpired(
   slice: number,
   sweepSlice = slice,
 ): Promise<DeletedResults> {
-  return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${LOCKS.prune}, 0))`;
-    const sliceOf = (kind: Kind, count: number) =>
-      tx`select id from (${expired(tx, kind, limits, count)}) as old limit ${count}`;
-    const backtests = await deleteBacktests(tx, sliceOf('backtests', slice));
-    const sweeps = await deleteSweeps(tx, sliceOf('sweeps', sweepSlice));
-    return { backtests, sweeps };
-  });
+  // In two transactions: the first may end with a lock on the storage of a workspace, which is the last that a
+  // transaction takes.
+  const deleteSlice = (kind: Kind, count: number, remove: typeof deleteSweeps): Promise<number> =>
+    sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${LOCKS.prune}, 0))`;
+      return remove(tx, tx`select id from (${expired(tx, kind, limits, count)}) as old limit ${count}`);
+    });
+  const backtests = await deleteSlice('backtests', slice, deleteBacktests);
+  return { backtests, sweeps: await deleteSlice('sweeps', sweepSlice, deleteSweeps) };
 }
 
 export interface UnusedSnapshot {

@@ -3,6 +3,7 @@
 import type { Queryable, Transaction } from './connect.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
+import { hasTags, insertedLabels, labeledWith, labelsJoin, type LabelFilters, type NewLabels } from './labels.ts';
 import { insertedVersion, SUMMARY } from './strategyVersions.ts';
 import type { StrategyVersion, VersionContent, VersionStatus, VersionSummary } from './strategyVersions.ts';
 
@@ -15,13 +16,19 @@ export interface StrategyHead {
   readonly updatedAt: Date;
   /** Null while it is in use. */
   readonly archivedAt: Date | null;
+  readonly tags: readonly string[];
+  readonly note: string | null;
+}
+export interface NewHead extends Pick<StrategyHead, 'name' | 'description' | 'templateKey'> {
+  readonly labels?: Pick<NewLabels, 'tags' | 'note'>;
 }
 /** With its newest versions, the oldest of them first. */
 export type Strategy = StrategyHead & { readonly versionCount: number; readonly versions: readonly VersionSummary[] };
 export type NewStrategy = StrategyHead & { readonly versionCount: 1; readonly versions: readonly [StrategyVersion] };
 
 const HEAD = `s.id, s.name, s.description, s.template_key as "templateKey", s.created_at as "createdAt",
-  s.updated_at as "updatedAt", s.archived_at as "archivedAt"`;
+  s.updated_at as "updatedAt", s.archived_at as "archivedAt", coalesce(l.tags, '{}') as tags, l.note`;
+const HEAD_TABLES = `strategies s ${labelsJoin('s.id')}`;
 /** How many versions a strategy shows, alone or in a list; listVersions has them all. */
 const VERSIONS_SHOWN = 100;
 const VERSIONS_IN_LIST = 10;
@@ -32,13 +39,9 @@ const STRATEGY_SORTS = {
   name: { expression: 's.name', type: 'text' },
 } as const satisfies Record<string, SortColumn>;
 
-interface StrategyFilters {
+interface StrategyFilters extends LabelFilters {
   /** Strategies that have a version of this status. */
   readonly status?: VersionStatus | undefined;
-  /** Part of the name or description, whatever its case. */
-  readonly search?: string | undefined;
-  /** Only archived strategies; by default only those in use. */
-  readonly isArchived?: boolean | undefined;
 }
 
 export async function listStrategies(
@@ -47,8 +50,11 @@ export async function listStrategies(
   filters: StrategyFilters,
   page: KeysetPage,
 ): Promise<{ rows: { row: Strategy; value: string; id: string }[]; total: number }> {
+  const { tag, search, archived = 'false' } = filters;
   const where = sql`
-    s.workspace_id = ${workspaceId} and (s.archived_at is not null) = ${filters.isArchived ?? false}
+    s.workspace_id = ${workspaceId}
+    ${archived === 'all' ? sql`` : sql`and (s.archived_at is not null) = ${archived === 'true'}`}
+    ${hasTags(sql, workspaceId, tag, 's.id')}
     ${
       filters.status
         ? sql`and exists (select 1 from strategy_versions v
@@ -56,15 +62,15 @@ export async function listStrategies(
         : sql``
     }
     ${
-      filters.search
-        ? sql`and (strpos(lower(s.name), lower(${filters.search})) > 0
-          or strpos(lower(s.description), lower(${filters.search})) > 0)`
+      search
+        ? sql`and (strpos(lower(s.name), lower(${search})) > 0 or strpos(lower(s.description), lower(${search})) > 0
+          or s.id in (${labeledWith(sql, workspaceId, search)}))`
         : sql``
     }`;
   const column = STRATEGY_SORTS[page.order.name as keyof typeof STRATEGY_SORTS];
   const { value, startsAfter, orderAndLimit } = keyset(sql, column, 's.id', page);
   const heads = await sql<(StrategyHead & { sortValue: string })[]>`
-    select ${sql.unsafe(HEAD)}, ${value} as "sortValue" from strategies s
+    select ${sql.unsafe(HEAD)}, ${value} as "sortValue" from ${sql.unsafe(HEAD_TABLES)}
       where ${where} ${startsAfter} ${orderAndLimit}`;
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from strategies s where ${where}`;
   const versions = await newestVersions(
@@ -120,7 +126,8 @@ export async function findStrategyHead(
   id: string,
 ): Promise<StrategyHead | undefined> {
   const [head] = await sql<StrategyHead[]>`
-    select ${sql.unsafe(HEAD)} from strategies s where s.workspace_id = ${workspaceId} and s.id = ${id}`;
+    select ${sql.unsafe(HEAD)} from ${sql.unsafe(HEAD_TABLES)}
+    where s.workspace_id = ${workspaceId} and s.id = ${id}`;
   return head;
 }
 
@@ -137,11 +144,11 @@ export async function findStrategy(sql: Queryable, workspaceId: string, id: stri
 export async function insertStrategy(
   tx: Queryable,
   workspaceId: string,
-  strategy: { readonly name: string; readonly description: string; readonly templateKey: string | null },
+  strategy: NewHead,
   content: VersionContent,
   requestKey: Buffer | null = null,
 ): Promise<NewStrategy> {
-  const { name, description, templateKey } = strategy;
+  const { name, description, templateKey, labels } = strategy;
   const draft = { number: 1, status: 'draft', content, forkedFromVersionId: null } as const;
   const [version] = await tx<StrategyVersion[]>`
     with ${requestOf(tx, requestKey)}, strategy as (
@@ -149,10 +156,11 @@ export async function insertStrategy(
       select ${workspaceId}::uuid, ${name}::text, ${description}::text, ${templateKey}::text from request
       returning id, workspace_id
     ), made as (${insertedVersion(tx, draft, tx`strategy`)})
+    ${insertedLabels(tx, workspaceId, [labels], tx`select id, 1::bigint from strategy`)}
     select * from made`;
   if (version === undefined) throw new WorkAlreadyDone();
   const [head] = await tx<[StrategyHead]>`
-    select ${tx.unsafe(HEAD)} from strategies s where s.id = ${version.strategyId}`;
+    select ${tx.unsafe(HEAD)} from ${tx.unsafe(HEAD_TABLES)} where s.id = ${version.strategyId}`;
   return { ...head, versionCount: 1, versions: [version] };
 }
 
@@ -163,6 +171,50 @@ export async function archiveStrategy(sql: Queryable, workspaceId: string, id: s
       updated_at = case when archived_at is null then now() else updated_at end
     where workspace_id = ${workspaceId} and id = ${id} returning archived_at as "archivedAt"`;
   return row?.archivedAt;
+}
+
+/**
+ * Deletes a strategy that nothing has run, with its versions.
+ * @returns undefined: there is none
+ */
+export async function deleteStrategy(
+  tx: Transaction,
+  workspaceId: string,
+  id: string,
+): Promise<'deleted' | 'in use' | undefined> {
+  if ((await lockStrategy(tx, workspaceId, id)) === undefined) return undefined;
+  // Nothing begins to refer to a locked version.
+  await tx`select 1 from strategy_versions where strategy_id = ${id} order by id for update`;
+  const [{ isUsed }] = await tx<[{ isUsed: boolean }]>`
+    select exists (
+      select 1 from strategy_versions v where v.strategy_id = ${id} and (
+        exists (select 1 from backtests b where b.strategy_version_id = v.id)
+        or exists (select 1 from sweeps s where s.strategy_version_id = v.id))
+    ) as "isUsed"`;
+  if (isUsed) return 'in use';
+  await tx`delete from strategies where id = ${id}`;
+  return 'deleted';
+}
+
+/** Changes the name or the description of a locked strategy, archives it, or takes it back into use. */
+export async function changeStrategy(
+  tx: Transaction,
+  id: string,
+  { name, description, archived }: StrategyChange,
+): Promise<void> {
+  await tx`
+    update strategies set name = coalesce(${name ?? null}, name),
+      description = coalesce(${description ?? null}, description),
+      archived_at = case ${archived ?? null}::boolean when true then coalesce(archived_at, now()) when false then null
+        else archived_at end,
+      updated_at = now()
+    where id = ${id}`;
+}
+
+interface StrategyChange {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly archived?: boolean | undefined;
 }
 
 /**

@@ -8,6 +8,8 @@ import type { Queryable, Transaction } from './connect.ts';
 import { deleteSweeps } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
+import { insertedLabels, LABEL_COLUMNS, labelsJoin, runsLabeled } from './labels.ts';
+import type { LabelFilters, Labels, NewLabels } from './labels.ts';
 import type { RunStatus } from './runStatus.ts';
 import { addSweepTickets } from './tickets.ts';
 
@@ -27,9 +29,10 @@ export interface NewSweep {
   readonly indexes: number;
   /** The first shards, in order; those of tpe follow one by one. */
   readonly shards: readonly { readonly first: number; readonly last: number; readonly cost: number }[];
+  readonly labels?: NewLabels;
 }
 
-export interface SweepRow {
+export interface SweepRow extends Labels {
   readonly id: string;
   readonly status: RunStatus;
   readonly strategyId: string;
@@ -89,6 +92,7 @@ export async function insertSweep(
           as (first double precision, last double precision, cost double precision)
       ) with ordinality as shard (first, last, cost, ordinal)
     )
+    ${insertedLabels(tx, workspaceId, [sweep.labels], tx`select id, 1::bigint from made`)}
     select id, created_at as "createdAt" from made`;
   if (made === undefined) throw new WorkAlreadyDone();
   await addSweepTickets(tx, Math.min(sweep.shards.length, MAX_TICKETS));
@@ -112,7 +116,7 @@ export const SWEEP_SORTS = {
   status: { expression: 's.status', type: 'text' },
 } as const satisfies Record<string, SortColumn>;
 
-interface SweepFilters {
+interface SweepFilters extends LabelFilters {
   readonly status?: RunStatus | undefined;
   readonly strategyId?: string | undefined;
   readonly strategyVersionId?: string | undefined;
@@ -124,19 +128,24 @@ type Listed<Each> = Promise<{ rows: { row: Each; value: string; id: string }[]; 
 export function listSweeps(
   sql: Queryable,
   workspaceId: string,
-  { status, strategyId, strategyVersionId }: SweepFilters,
+  { status, strategyId, strategyVersionId, ...labeled }: SweepFilters,
   page: KeysetPage,
 ): Listed<SweepRow> {
   const where = sql`
     s.workspace_id = ${workspaceId} and s.backtest_id is null
     ${status ? sql`and s.status = ${status}` : sql``}
     ${strategyId ? sql`and s.strategy_id = ${strategyId}` : sql``}
-    ${strategyVersionId ? sql`and s.strategy_version_id = ${strategyVersionId}` : sql``}`;
+    ${strategyVersionId ? sql`and s.strategy_version_id = ${strategyVersionId}` : sql``}
+    ${runsLabeled(sql, workspaceId, labeled, 's.id', SYMBOLS)}`;
   const columns = sql`
     s.strategy_id as "strategyId", s.strategy_version_id as "strategyVersionId", s.spec ->> 'method' as method,
-    s.variants, s.best`;
+    s.variants, s.best, ${sql.unsafe(LABEL_COLUMNS)}`;
   return listRows(sql, columns, where, page);
 }
+
+/** SQL: the symbols of a sweep, as text. */
+const SYMBOLS = `(select string_agg(coalesce(m ->> 'symbol', m ->> 'symbols'), ' ')
+  from json_array_elements(s.markets) m)`;
 
 export interface CheckRow extends Pick<
   SweepRow,
@@ -171,7 +180,7 @@ async function listRows<Each extends { readonly id: string }>(
   const rows = await sql<(Each & { sortValue: string })[]>`
     select s.id, s.status, ${columns}, s.created_at as "createdAt", s.started_at as "startedAt",
       s.finished_at as "finishedAt", s.result #>> '{verdict,code}' as verdict, ${value} as "sortValue"
-    from sweeps s where ${where} ${startsAfter} ${orderAndLimit}`;
+    from sweeps s ${sql.unsafe(labelsJoin('s.id'))} where ${where} ${startsAfter} ${orderAndLimit}`;
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from sweeps s where ${where}`;
   return { rows: rows.map(({ sortValue, ...row }) => ({ row: row as never, value: sortValue, id: row.id })), total };
 }
@@ -184,13 +193,20 @@ export async function findSweep(
   backtestId: string | null = null,
 ): Promise<Sweep | undefined> {
   const [row] = await sql<Sweep[]>`
-    select id, status, strategy_id as "strategyId", strategy_version_id as "strategyVersionId", variants,
+    select s.id, status, strategy_id as "strategyId", strategy_version_id as "strategyVersionId", variants,
       created_at as "createdAt",
       started_at as "startedAt", finished_at as "finishedAt", best, spec, markets, indexes,
-        indexes_done as "indexesDone", result, error
-    from sweeps
-    where workspace_id = ${workspaceId} and id = ${id} and backtest_id is not distinct from ${backtestId}::uuid`;
+        indexes_done as "indexesDone", result, error, ${sql.unsafe(LABEL_COLUMNS)}
+    from sweeps s ${sql.unsafe(labelsJoin('s.id'))}
+    where s.workspace_id = ${workspaceId} and s.id = ${id} and backtest_id is not distinct from ${backtestId}::uuid`;
   return row;
+}
+
+/** Keeps a sweep from being deleted until the transaction ends. @returns whether there is one */
+export async function keepSweep(tx: Transaction, workspaceId: string, id: string): Promise<boolean> {
+  const rows = await tx`
+    select 1 from sweeps where workspace_id = ${workspaceId} and id = ${id} and backtest_id is null for key share`;
+  return rows.length > 0;
 }
 
 export async function findSweepStatus(sql: Queryable, workspaceId: string, id: string): Promise<RunStatus | undefined> {

@@ -42,7 +42,7 @@ describe('a failure', () => {
       expect((await api.send({ url })).status, url).toBe(404);
     for (const [method, url, allow] of [
       ['DELETE', '/public/v1/strategies', 'GET, HEAD, POST'],
-      ['PUT', `/public/v1/strategies/${randomUUID()}`, 'DELETE, GET, HEAD'],
+      ['PUT', `/public/v1/strategies/${randomUUID()}`, 'DELETE, GET, HEAD, PATCH'],
       ['GET', '/public/v1/system-strategies/golden_cross/copy', 'POST'],
       ['PATCH', '/public/v1/capabilities/', 'GET, HEAD'],
       ['POST', '/healthz', 'GET, HEAD'],

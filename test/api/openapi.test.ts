@@ -56,8 +56,12 @@ describe('the OpenAPI document', () => {
     expect(files.map(([name]) => name)).toEqual(
       expect.arrayContaining(['GET /public/v1/backtests/{id}/artifacts/{name}', 'GET /public/v1/sweeps/{id}/results']),
     );
-    // A page of a series has its rows beside the pagination.
-    const pages = ['GET /public/v1/market-data/{symbol}/{timeframe}/bars', 'POST /public/v1/columns'];
+    // A page has its rows beside the pagination.
+    const pages = [
+      'GET /public/v1/backtests',
+      'GET /public/v1/market-data/{symbol}/{timeframe}/bars',
+      'POST /public/v1/columns',
+    ];
     const lists = files.filter(([name]) => !pages.includes(name));
     expect(lists).toHaveLength(files.length - pages.length);
     for (const [name, json] of lists)

@@ -36,6 +36,7 @@ export interface Client {
   readonly apiKey: string;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  patch(path: string, body: unknown): Promise<Reply>;
   delete(path: string): Promise<Reply>;
 }
 
@@ -92,16 +93,24 @@ export async function createApiApp(
         expiresAt: null,
       });
       const headers = { 'x-api-key': apiKey };
+      const json = { 'content-type': 'application/json' };
       return {
         workspaceId,
         apiKey,
         get: (path, more = {}) => send({ url: `/public/v1${path}`, headers: { ...headers, ...more } }),
+        patch: (path, body) =>
+          send({
+            method: 'PATCH',
+            url: `/public/v1${path}`,
+            headers: { ...headers, ...json },
+            payload: JSON.stringify(body),
+          }),
         delete: (path) => send({ method: 'DELETE', url: `/public/v1${path}`, headers }),
         post: (path, body, more = {}) =>
           send({
             method: 'POST',
             url: `/public/v1${path}`,
-            headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
+            headers: { ...headers, ...(body === undefined ? {} : json), ...more },
             ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
           }),
       };

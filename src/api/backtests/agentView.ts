@@ -110,6 +110,9 @@ function partsByUse({ warnings, links, result, reproducibility, ...detail }: Bac
     'carry',
   ]);
   return [
+    { name: 'name', value: detail.name },
+    { name: 'tags', value: detail.tags },
+    { name: 'note', value: detail.note },
     { name: 'warnings', value: toSignificant(warnings) },
     { name: 'portfolio', value: summary.portfolio },
     { name: 'carry', value: summary.carry },

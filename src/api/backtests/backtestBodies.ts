@@ -1,8 +1,8 @@
 // Backtest bodies: database rows as the API answers them.
 import type { z } from 'zod';
-import type { ResultDetail } from '../../engine/index.ts';
+import type { FlatKey, ResultDetail } from '../../engine/index.ts';
 import { runSettings } from '../strategies/effectiveSettings.ts';
-import type { BacktestRow } from '../../db/backtestLists.ts';
+import { HEADLINES, type BacktestRow } from '../../db/backtestLists.ts';
 import type { Backtest, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/runStatus.ts';
 import {
@@ -13,31 +13,48 @@ import {
   shownSummary,
 } from '../../engine/index.ts';
 import { symbolsText } from '../../market/formatting.ts';
+import { labelMembers } from '../http/labelShapes.ts';
 import { linksTo, linkTo, type PublicAddress } from '../http/links.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
+import { keysAmong } from './listColumns.ts';
 import type { BacktestDetail, BacktestRow as RowShape, Progress } from './backtestSchemas.ts';
+
+type Json = Readonly<Record<string, unknown>>;
 
 export const BACKTESTS = '/public/v1/backtests';
 
-export function rowBody({
-  isCached,
-  createdAt,
-  startedAt,
-  finishedAt,
-  symbols,
-  symbolCount,
-  ...row
-}: BacktestRow): z.input<typeof RowShape> {
-  return {
-    ...row,
+/**
+ * A row of a list.
+ * @param columns those that are asked for; undefined: the usual ones
+ * @param sort the member that sorts, which is always there
+ */
+export function rowBody(row: BacktestRow, columns: readonly string[] | undefined, sort: string) {
+  const { isCached, createdAt, startedAt, finishedAt, symbols, symbolCount, ...others } = row;
+  const { name, tags, note, archivedAt, ...rest } = others;
+  const usual = {
+    ...rest,
     symbol: symbolsText(symbols, symbolCount),
     ...(symbolCount > 1 && { instruments: symbolCount }),
+    ...labelMembers({ name, tags, note: null, archivedAt }),
     createdAt: createdAt.toISOString(),
     startedAt: isoOrNull(startedAt),
     finishedAt: isoOrNull(finishedAt),
     cached: isCached,
   };
+  if (columns === undefined) return usual as z.input<typeof RowShape>;
+  const all: Json = { ...usual, instruments: symbolCount, name, tags, note, archivedAt: isoOrNull(archivedAt) };
+  return Object.fromEntries(shownColumns(columns, sort).map((column) => [column, all[column]])) as { id: string };
 }
+
+/** The id first, then the columns that are asked for, and the one that sorts. */
+export const shownColumns = (columns: readonly string[], sort: string): readonly string[] => [
+  ...new Set(['id', ...columns, sort]),
+];
+
+/** The keys of the summary that a list reads. */
+export const keysRead = (columns: readonly string[] | undefined, sort: string): FlatKey[] => [
+  ...new Set(keysAmong([...(columns ?? HEADLINES), sort])),
+];
 
 export function linksOf(address: PublicAddress, id: string): Record<string, string> {
   const self = `${BACKTESTS}/${id}`;
@@ -100,6 +117,7 @@ export function detailBody(backtest: Backtest, address: PublicAddress): Backtest
     }),
     strategyId,
     strategyVersionId,
+    ...labelMembers(backtest),
     createdAt: backtest.createdAt.toISOString(),
     startedAt: isoOrNull(backtest.startedAt),
     finishedAt: isoOrNull(backtest.finishedAt),

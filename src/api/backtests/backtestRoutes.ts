@@ -2,25 +2,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
-import { listBacktests } from '../../db/backtestLists.ts';
 import {
   cancelBacktest,
   deleteBacktest,
   findBacktestStatus,
   insertBacktests,
+  keepBacktest,
   findBacktestState,
   type NewBacktest,
   type BacktestState,
 } from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategyVersions.ts';
-import { STATISTIC_POSITIONS } from '../../engine/index.ts';
 import { AgentView, agentView } from './agentView.ts';
 import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
 import { requireBacktest } from './requireBacktest.ts';
 import { requireKey, type Caller } from '../http/auth/authentication.ts';
 import { viewOf } from '../http/detailQuery.ts';
-import { BACKTESTS, detailBody, rowBody, progressOf } from './backtestBodies.ts';
+import { BACKTESTS, detailBody, progressOf } from './backtestBodies.ts';
 import { BacktestCheck } from './backtestChecks.ts';
 import { findReady } from './readyVersion.ts';
 import { checkItems, versionIdOf, type CheckedItem } from './batchChecks.ts';
@@ -29,7 +28,7 @@ import { waitForEnd } from '../http/waiting.ts';
 import { sendTaggedJson } from '../http/etag.ts';
 import { requireWaitingClient } from '../http/heavyRequests.ts';
 import { answerAfter, answerOnce } from '../http/idempotency.ts';
-import { pageOf, paginate } from '../http/pagination.ts';
+import { requireLabelRoom } from '../http/labelShapes.ts';
 import { ProblemError, problem } from '../http/problems.ts';
 import { PROBLEMS } from '../http/problemTable.ts';
 import * as shapes from './backtestSchemas.ts';
@@ -47,8 +46,9 @@ import {
 } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 import { artifactRoutes } from './artifactRoutes.ts';
+import { listRoute } from './listRoute.ts';
 import { robustnessRoutes } from './robustnessRoutes.ts';
-import { deleteRoute, followRoute, type RunKind } from './runRoutes.ts';
+import { deleteRoute, followRoute, labelRoute, type RunKind } from './runRoutes.ts';
 
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
@@ -69,6 +69,7 @@ export async function backtestRoutes(app: App, services: Services): Promise<void
     notTerminal: 'BACKTEST_NOT_TERMINAL',
     remove: (workspaceId, id) => deleteBacktest(services.sql, workspaceId, id),
   });
+  labelRoute(app, services.sql, KIND, keepBacktest);
   artifactRoutes(app, services);
   robustnessRoutes(app, services);
 }
@@ -96,7 +97,8 @@ function createRoutes(app: App, services: Services): void {
         const { caller, body } = request;
         const version = await findReady(tx, caller.workspaceId, body.strategyVersionId);
         const check = new BacktestCheck(services.catalogs, caller);
-        const item = await check.accept(version, body.config);
+        const { config, name, tags, note } = body;
+        const item = { ...(await check.accept(version, config)), labels: { name, tags, note } };
         return queueOne(tx, requestKey, caller, item, services.config);
       });
     },
@@ -148,6 +150,11 @@ async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Ca
   // A batch of which nothing is accepted needs no room, and leaves the queue alone.
   const room = accepted.length === 0 ? { open: 0, left: 0 } : await roomOf(tx, caller);
   const fitting = accepted.slice(0, room.left);
+  await requireLabelRoom(
+    tx,
+    caller,
+    fitting.map(({ labels }) => labels),
+  );
   const made = await insertBacktests(tx, caller.workspaceId, fitting, requestKey);
   const idOf = new Map(fitting.map((item, index) => [item, made[index].id]));
   let issuesLeft = MAX_BATCH_ISSUES;
@@ -177,24 +184,6 @@ function itemError({ status, code, message, issues, extras }: ProblemError, most
   const { retryable } = PROBLEMS[code];
   const shown = issues && issueBodies(issues.slice(0, most));
   return { status, code, message, retryable, ...(shown && { issues: shown }), ...extras };
-}
-
-function listRoute(app: App, { sql }: Services): void {
-  app.get(
-    BACKTESTS,
-    {
-      onRequest: read,
-      schema: {
-        ...described,
-        operationId: 'list_backtests',
-        summary: 'Backtests of the workspace, with their headline numbers',
-        querystring: shapes.BacktestListQuery,
-        response: { 200: pageOf(shapes.BacktestRow), ...problems(...KEY_PROBLEMS) },
-      },
-    },
-    ({ caller, query }) =>
-      paginate(query, rowBody, (page) => listBacktests(sql, caller.workspaceId, query, page, STATISTIC_POSITIONS)),
-  );
 }
 
 function detailRoute(app: App, { sql, config }: Services): void {

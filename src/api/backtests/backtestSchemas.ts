@@ -4,7 +4,9 @@ import { BACKTEST_SORTS } from '../../db/backtestLists.ts';
 import { RUN_STATUSES } from '../../db/runStatus.ts';
 import { BacktestConfig, FLAT_DESCRIPTIONS, FLAT_KEYS, TIMEFRAMES } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
+import { LABEL_MEMBERS, labelFilters, RUN_LABELS } from '../http/labelShapes.ts';
 import { listQuery } from '../http/pagination.ts';
+import { columnsOf, SUMMARY_FILTERS } from './listColumns.ts';
 import { SummaryJson } from './resultSchemas.ts';
 import { RunSettings } from '../strategies/effectiveSettings.ts';
 import { Deleted } from './runRoutes.ts';
@@ -24,6 +26,7 @@ export const CreateBacktestBody = z
   .strictObject({
     strategyVersionId: Uuid.meta({ description: 'Of a ready version.' }),
     config: BacktestConfig.refine(isStorable, 'must hold well-formed texts without NUL'),
+    ...RUN_LABELS,
   })
   .meta({ id: 'CreateBacktest', examples: BACKTEST_EXAMPLES });
 export type CreateBacktestBody = z.infer<typeof CreateBacktestBody>;
@@ -39,12 +42,16 @@ export const BatchBody = z
   })
   .meta({ id: 'CreateBacktestBatch', examples: BATCH_EXAMPLES });
 
+/** A run that was just queued is not archived. */
+const { archivedAt: _archivedAt, ...QUEUED_LABELS } = LABEL_MEMBERS;
+
 export const QueuedBacktest = z
   .object({
     id: Uuid,
     status: z.literal('queued'),
     strategyId: Uuid,
     strategyVersionId: Uuid,
+    ...QUEUED_LABELS,
     createdAt: instant('When it was queued.'),
     config: Json,
     links: z.record(z.string(), z.string()),
@@ -74,6 +81,12 @@ export const BatchAnswer = z
 
 const dateParameter = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
 
+/** The members of a row besides the keys of the summary. */
+const ROW_MEMBERS = [
+  'id', 'status', 'strategyId', 'strategyVersionId', 'symbol', 'instruments', 'timeframe', 'name', 'tags', 'note',
+  'archivedAt', 'createdAt', 'startedAt', 'finishedAt', 'cached', 'params', 'overrides', 'warnings', 'diagnosis',
+] as const; // prettier-ignore
+
 export const BacktestListQuery = listQuery(
   [...(Object.keys(BACKTEST_SORTS) as (keyof typeof BACKTEST_SORTS)[]), ...FLAT_KEYS],
   '-createdAt',
@@ -85,8 +98,17 @@ export const BacktestListQuery = listQuery(
     timeframe: z.enum(TIMEFRAMES).optional(),
     createdAfter: dateParameter.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
     createdBefore: dateParameter.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
+    ...labelFilters('a symbol'),
+    ...SUMMARY_FILTERS,
+    columns: columnsOf(ROW_MEMBERS),
+    format: z.enum(['json', 'csv']).optional().meta({
+      description: 'As CSV the page has the chosen columns, and the header Link the address of the next one.',
+    }),
   },
 );
+
+/** Notes are only in lists that ask for the column. */
+const { note: _note, ...ROW_LABELS } = LABEL_MEMBERS;
 
 export const BacktestRow = z
   .object({
@@ -97,6 +119,7 @@ export const BacktestRow = z
     symbol: z.string().meta({ description: 'What it trades; of a portfolio the first symbols of its list.' }),
     instruments: z.int().optional().meta({ description: 'How many instruments a portfolio trades.' }),
     timeframe: z.string(),
+    ...ROW_LABELS,
     ...RUN_TIMES,
     cached: z.boolean(),
     returnPct: z.number().nullable().meta({ description: FLAT_DESCRIPTIONS.returnPct }),
@@ -110,7 +133,10 @@ export const BacktestRow = z
       description: 'The code of the first entry of `strategyTrace.diagnosis`, the worst; null without a result.',
     }),
   })
-  .meta({ id: 'BacktestRow' });
+  .catchall(z.number().nullable())
+  .meta({ id: 'BacktestRow', description: 'Where the list is sorted by another key of the summary, with that key.' });
+/** A row with the columns that were asked for. */
+export const ChosenBacktestRow = z.looseObject({ id: Uuid }).meta({ id: 'ChosenBacktestRow' });
 
 export const DeletedBacktest = Deleted.meta({ id: 'DeletedBacktest' });
 
@@ -131,6 +157,7 @@ export const BacktestDetail = z
     readFirst: z.array(z.string()).meta({ description: 'JSON pointers into this answer, in the order to read them.' }),
     strategyId: Uuid,
     strategyVersionId: Uuid,
+    ...LABEL_MEMBERS,
     ...RUN_TIMES,
     cancelRequestedAt: instantOrNull('When it was asked to stop; null: never.'),
     config: Json.meta({ description: 'As it was sent.' }),

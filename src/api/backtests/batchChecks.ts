@@ -33,10 +33,10 @@ export async function checkItems(
       const faults = issuesOfZod(parsed.error.issues, root, item);
       return problem('VALIDATION_FAILED', { issues: await configFaults(item, faults, check, version, root) });
     }
-    const { strategyVersionId, config } = parsed.data;
+    const { strategyVersionId, config, name, tags, note } = parsed.data;
     try {
       const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
-      return await check.accept(version, config, { root });
+      return { ...(await check.accept(version, config, { root })), labels: { name, tags, note } };
     } catch (error) {
       if (error instanceof ProblemError) return error;
       throw error;

@@ -6,6 +6,7 @@ import type { Transaction } from '../../db/connect.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import type { PublicAddress } from '../http/links.ts';
+import { newLabelMembers, requireLabelRoom } from '../http/labelShapes.ts';
 import { problem, type ProblemError } from '../http/problems.ts';
 import { BACKTESTS, linksOf } from './backtestBodies.ts';
 
@@ -98,6 +99,7 @@ export async function queueOne(
 ) {
   const room = await roomOf(tx, caller);
   if (room.left < 1) throw backtestQueueFull(caller.tier, room.open);
+  await requireLabelRoom(tx, caller, [item.labels]);
   const [{ id, createdAt }] = await insertBacktests(tx, caller.workspaceId, [item], requestKey);
   const { strategyId, strategyVersionId, config } = item;
   return {
@@ -107,6 +109,7 @@ export async function queueOne(
       status: 'queued' as const,
       strategyId,
       strategyVersionId,
+      ...newLabelMembers(item.labels),
       createdAt: createdAt.toISOString(),
       config: { ...config },
       links: linksOf(address, id),

@@ -1,12 +1,15 @@
-// Run routes: what backtests and sweeps have in common, which is how they are followed and deleted.
+// Run routes: what backtests and sweeps have in common, which is how they are followed, labeled and deleted.
 import { z } from 'zod';
-import type { Sql } from '../../db/connect.ts';
+import type { Sql, Transaction } from '../../db/connect.ts';
 import { isTerminal, type RunStatus } from '../../db/runStatus.ts';
 import { notify } from '../../db/notifications.ts';
 import { requireKey } from '../http/auth/authentication.ts';
+import { changeLabels, LabeledRun, RunLabelsBody } from '../http/labelShapes.ts';
 import {
   API_KEY_SECURITY,
+  BODY_PROBLEMS,
   IdParams,
+  isoOrNull,
   KEY_PROBLEMS,
   NoQuery,
   notFound,
@@ -65,6 +68,43 @@ export function followRoute<Row extends { readonly status: RunStatus }>(
       const hasEnded = ({ status }: Row): boolean => isTerminal(status);
       const followed = { id, first, read: readNow, caller, isTerminal: hasEnded, stateOf, dataOf };
       return sendEvents(app, reply, followed) as never;
+    },
+  );
+}
+
+/**
+ * PATCH …/:id of runs of one kind: their labels, whatever their status.
+ * @param keep keeps the run from being deleted until the transaction ends; false: there is none
+ */
+export function labelRoute(
+  app: App,
+  sql: Sql,
+  { path, what, tag }: RunKind,
+  keep: (tx: Transaction, workspaceId: string, id: string) => Promise<boolean>,
+): void {
+  app.patch(
+    `${path}/:id`,
+    {
+      onRequest: requireKey({ scope: 'backtests_write', role: 'member' }),
+      schema: {
+        tags: [tag],
+        security: API_KEY_SECURITY,
+        operationId: `label_${what}`,
+        summary: `Name, tag, annotate or archive a ${what}; its result stays as it is`,
+        params: IdParams,
+        querystring: NoQuery,
+        body: RunLabelsBody,
+        response: { 200: LabeledRun, ...problems(...BODY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params, body }) => {
+      const id = pathId(params.id, what);
+      const labels = await sql.begin(async (tx) => {
+        if (!(await keep(tx, caller.workspaceId, id))) throw notFound(what, id);
+        return changeLabels(tx, caller, id, body);
+      });
+      const { name, tags, note, archivedAt } = labels;
+      return { id, name, tags: [...tags], note, archivedAt: isoOrNull(archivedAt) };
     },
   );
 }

@@ -6,6 +6,7 @@ import { notify } from '../../db/notifications.ts';
 import { cancelSweep, findSweep, findSweepStatus, insertSweep } from '../../db/sweeps.ts';
 import type { NewSweep, Sweep } from '../../db/sweeps.ts';
 import type { Caller } from '../http/auth/authentication.ts';
+import { requireLabelRoom } from '../http/labelShapes.ts';
 import { problem } from '../http/problems.ts';
 import { notFound } from '../http/routeSchemas.ts';
 import { waitForEnd } from '../http/waiting.ts';
@@ -51,6 +52,7 @@ export async function queueSweep(
   sweep: NewSweep,
 ): Promise<Sweep> {
   await requireSweepRoom(tx, caller);
+  await requireLabelRoom(tx, caller, [sweep.labels]);
   const { id } = await insertSweep(tx, caller.workspaceId, sweep, requestKey);
   return requireSweep(tx, { caller, id, backtestId: sweep.backtestId ?? null });
 }

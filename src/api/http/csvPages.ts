@@ -54,15 +54,20 @@ export async function sendRows(
   if (page === undefined) return reply.send(Readable.from(chunks));
   const { bytes, hasMore } = await csvPage(chunks, page.offset, page.limit);
   if (hasMore) {
-    const [path, query] = url.split('?');
-    const next = new URLSearchParams(query);
     // The next page comes from the same file, whatever the Accept header of that request.
-    next.set('format', 'csv');
-    next.set('limit', String(page.limit));
-    next.set('offset', String(page.offset + page.limit));
-    reply.header('link', `<${path}?${next.toString()}>; rel="next"`);
+    const { limit } = page;
+    const next = { format: 'csv', limit: String(limit), offset: String(page.offset + limit) };
+    reply.header('link', nextPage(url, next));
   }
   return reply.send(bytes);
+}
+
+/** The header Link of a page that another one follows. @param members of the query that change */
+export function nextPage(url: string, members: Readonly<Record<string, string>>): string {
+  const [path, query] = url.split('?');
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(members)) next.set(name, value);
+  return `<${path}?${next.toString()}>; rel="next"`;
 }
 
 interface CsvPage {

@@ -151,8 +151,8 @@ export const PROBLEMS = {
     title: 'The strategy is archived',
     retryable: false,
     help:
-      'An archived strategy keeps its versions and backtests but takes no new versions. Create a strategy from its ' +
-      'payload.',
+      'An archived strategy keeps its versions and backtests but takes no new versions. PATCH /strategies/{id} ' +
+      'with `archived` false takes it back into use.',
   },
   STRATEGY_VERSION_NOT_READY: {
     status: 409,

@@ -1,4 +1,4 @@
-// The storage quota: how many bytes of versions and of kept answers a workspace may have.
+// The storage quota: how many bytes of versions, of labels and of kept answers a workspace may have.
 import type { Queryable, Transaction } from '../../db/connect.ts';
 import { lockStoredBytes, storedBytes } from '../../db/workspaceUsage.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
@@ -15,7 +15,7 @@ export async function requireStorage(tx: Transaction, { workspaceId, tier }: Ask
   if (usage + bytes <= limit) return;
   throw problem('TIER_LIMIT_REACHED', {
     message:
-      `The workspace stores ${usage} bytes of strategy versions and of answers under Idempotency-Keys, and this ` +
+      `The workspace stores ${usage} bytes of strategy versions, labels and answers under Idempotency-Keys, and this ` +
       `request would add ${bytes}; the ${tier} tier allows ${limit}. Delete versions you no longer need: DELETE ` +
       '/public/v1/strategies/{id}/versions/{version}. Answers are forgotten after 24 hours.',
     extras: { limitName: 'storedBytes', limit, usage },
@@ -32,9 +32,9 @@ export async function requireRoomForAnswer(sql: Queryable, { workspaceId, tier }
   if (usage < limit) return;
   throw problem('TIER_LIMIT_REACHED', {
     message:
-      `The workspace stores ${usage} bytes of strategy versions and of answers under Idempotency-Keys; the ${tier} ` +
-      `tier allows ${limit}. Send the request without an Idempotency-Key, or delete versions you no longer need: ` +
-      'DELETE /public/v1/strategies/{id}/versions/{version}. Answers are forgotten after 24 hours.',
+      `The workspace stores ${usage} bytes of strategy versions, labels and answers under Idempotency-Keys; the ` +
+      `${tier} tier allows ${limit}. Send the request without an Idempotency-Key, or delete versions you no longer ` +
+      'need: DELETE /public/v1/strategies/{id}/versions/{version}. Answers are forgotten after 24 hours.',
     extras: { limitName: 'storedBytes', limit, usage },
   });
 }

@@ -7,6 +7,7 @@ import type { Catalog, CatalogEntry } from '../../market/catalog.ts';
 import { similarSymbol } from '../../market/similarSymbol.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
+import { nextPage } from '../http/csvPages.ts';
 import { acceptedFormat, fileContents, setFileHeaders } from '../http/files.ts';
 import { linkTo, type PublicAddress } from '../http/links.ts';
 import { paginate, type PagePosition } from '../http/pagination.ts';
@@ -155,7 +156,7 @@ export async function sendPage(
     return reply.removeHeader('content-disposition').send(body);
   }
   if (pagination.nextCursor !== null && request.method === 'GET')
-    reply.header('link', `<${linkTo(config, nextPage(request.url, format, pagination.nextCursor))}>; rel="next"`);
+    reply.header('link', nextPage(linkTo(config, request.url), { format, cursor: pagination.nextCursor }));
   // A page of a POST has no address: its cursor goes into the next body.
   else if (pagination.nextCursor !== null) reply.header('next-cursor', pagination.nextCursor);
   return reply.send(Buffer.concat([...fileOf(table, format)]));
@@ -172,14 +173,6 @@ function firstAfter(rows: Int32Array, timeOf: (row: number) => number, { id }: P
     else high = middle;
   }
   return low;
-}
-
-function nextPage(url: string, format: RowsFormat, cursor: string): string {
-  const [path, query] = url.split('?');
-  const next = new URLSearchParams(query);
-  next.set('format', format);
-  next.set('cursor', cursor);
-  return `${path}?${next.toString()}`;
 }
 
 function* fileOf(table: Table, format: RowsFormat): Generator<Uint8Array> {

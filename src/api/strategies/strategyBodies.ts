@@ -1,6 +1,7 @@
 // Strategy bodies: stored strategies and versions as the contract shows them.
 import type { NewStrategy, Strategy, StrategyHead } from '../../db/strategies.ts';
 import type { StrategyVersion, VersionSummary } from '../../db/strategyVersions.ts';
+import { noteMembers } from '../http/labelShapes.ts';
 import type { ProblemIssue } from '../http/problems.ts';
 import { isoOrNull, issueBodies } from '../http/routeSchemas.ts';
 import { effectiveSettings } from './effectiveSettings.ts';
@@ -9,6 +10,7 @@ const headBody = (head: StrategyHead) => ({
   id: head.id,
   name: head.name,
   description: head.description,
+  ...noteMembers(head),
   templateKey: head.templateKey,
   createdAt: head.createdAt.toISOString(),
   updatedAt: head.updatedAt.toISOString(),

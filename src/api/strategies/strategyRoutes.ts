@@ -1,12 +1,19 @@
 // Strategies: list, read, validate, create and finalize.
+import { z } from 'zod';
 import type { Transaction } from '../../db/connect.ts';
 import {
   archiveStrategy,
+  changeStrategy,
+  deleteStrategy,
   findStrategy,
   insertStrategy,
   listedStrategies,
   listStrategies,
+  lockStrategy,
+  type NewHead,
+  type Strategy,
 } from '../../db/strategies.ts';
+import { labelBytes, labelsOf } from '../../db/labels.ts';
 import { storedSize } from '../../db/strategyVersions.ts';
 import type { VersionContent } from '../../db/strategyVersions.ts';
 import { lockWorkspace } from '../../db/workspaces.ts';
@@ -15,6 +22,7 @@ import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { answerOnce } from '../http/idempotency.ts';
+import { changeLabels, StrategyLabelsBody } from '../http/labelShapes.ts';
 import { requireStorage } from '../http/storageQuota.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import { problem } from '../http/problems.ts';
@@ -54,6 +62,7 @@ export async function strategyRoutes(app: App, services: Services): Promise<void
   validateRoute(app, services);
   explainRoute(app, services);
   createRoute(app, services);
+  changeRoute(app, services);
   archiveRoute(app, services);
   versionRoutes(app, services);
   finalizeRoute(app, services);
@@ -73,8 +82,11 @@ function readRoutes(app: App, { sql }: Services): void {
       },
     },
     ({ caller, query }) =>
-      paginate(query, strategyBody, (page) =>
-        listStrategies(sql, caller.workspaceId, { ...query, isArchived: query.archived === 'true' }, page),
+      // Without notes, which may be long.
+      paginate(
+        query,
+        (row: Strategy) => strategyBody({ ...row, note: null }),
+        (page) => listStrategies(sql, caller.workspaceId, query, page),
       ),
   );
 
@@ -167,7 +179,8 @@ function createRoute(app: App, services: Services): void {
     async (request, reply) => {
       const { caller, body } = request;
       await requireEnvelope(services, caller, request);
-      const strategy = { name: body.name, description: body.description ?? '', templateKey: null };
+      const { name, description, tags, note } = body;
+      const strategy = { name, description: description ?? '', templateKey: null, labels: { tags, note } };
       const outcome = await checkPayloads(services, caller, body);
       return answerOnce(services, request, reply, (tx, requestKey) =>
         createStrategy(tx, requestKey, caller, strategy, contentOf(body, outcome), outcome),
@@ -175,6 +188,43 @@ function createRoute(app: App, services: Services): void {
     },
   );
 }
+
+function changeRoute(app: App, { sql }: Services): void {
+  app.patch(
+    `${BASE}/:id`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'label_strategy',
+        summary: 'Name, tag, annotate or archive a strategy; its versions stay as they are',
+        params: IdParams,
+        querystring: NoQuery,
+        body: StrategyLabelsBody,
+        response: { 200: shapes.Strategy, ...problems(...BODY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params, body }) => {
+      const id = pathId(params.id, 'strategy');
+      const { tags, note, ...head } = body;
+      const strategy = await sql.begin(async (tx) => {
+        // As in createStrategy, the workspace is locked first.
+        if (head.archived === false) await lockWorkspace(tx, caller.workspaceId);
+        const found = await lockStrategy(tx, caller.workspaceId, id);
+        if (found === undefined) throw notFound('strategy', params.id);
+        if (head.archived === false && found.isArchived) await requireStrategyRoom(tx, caller);
+        await changeStrategy(tx, id, head);
+        await changeLabels(tx, caller, id, { tags, note });
+        return findStrategy(tx, caller.workspaceId, id);
+      });
+      return strategyBody(strategy!);
+    },
+  );
+}
+
+const STRATEGY_IN_USE =
+  'The strategy cannot be deleted: backtests or sweeps have run its versions, and later sweeps count their trials. ' +
+  'Delete them first, or archive the strategy: DELETE without `permanently`.';
 
 function archiveRoute(app: App, { sql }: Services): void {
   app.delete(
@@ -186,12 +236,21 @@ function archiveRoute(app: App, { sql }: Services): void {
         operationId: 'archive_strategy',
         summary: 'Archive a strategy: it leaves the lists and the quota, and keeps its versions and backtests',
         params: IdParams,
-        querystring: NoQuery,
-        response: { 200: shapes.ArchivedStrategy, ...problems(...KEY_PROBLEMS, 404) },
+        querystring: shapes.DeleteStrategyQuery,
+        response: {
+          200: z.union([shapes.ArchivedStrategy, shapes.DeletedStrategy]),
+          ...problems(...KEY_PROBLEMS, 404, 409),
+        },
       },
     },
-    async ({ caller, params }) => {
+    async ({ caller, params, query }) => {
       const id = pathId(params.id, 'strategy');
+      if (query.permanently === 'true') {
+        const outcome = await sql.begin((tx) => deleteStrategy(tx, caller.workspaceId, id));
+        if (outcome === undefined) throw notFound('strategy', params.id);
+        if (outcome === 'in use') throw problem('VERSION_IN_USE', { message: STRATEGY_IN_USE });
+        return { id, deleted: true as const };
+      }
       const archivedAt = await archiveStrategy(sql, caller.workspaceId, id);
       if (archivedAt === undefined) throw notFound('strategy', params.id);
       return { id, archivedAt: archivedAt.toISOString() };
@@ -207,10 +266,26 @@ export async function createStrategy(
   tx: Transaction,
   requestKey: Buffer | null,
   caller: Caller,
-  strategy: { readonly name: string; readonly description: string; readonly templateKey: string | null },
+  strategy: NewHead,
   content: VersionContent | null,
   outcome: CheckOutcome,
 ) {
+  await requireStrategyRoom(tx, caller);
+  requireValid(content, outcome);
+  await requireStorage(tx, caller, storedSize(content) + labelBytes(labelsOf(strategy.labels ?? {})));
+  const stored = await insertStrategy(tx, caller.workspaceId, strategy, content, requestKey);
+  return {
+    status: 201 as const,
+    body: { ...newStrategyBody(stored), warnings: issueBodies(warningsOf(outcome)) },
+    location: `${BASE}/${stored.id}`,
+  };
+}
+
+/**
+ * Whether one more strategy may be in use; the number cannot change until the transaction ends.
+ * @throws TIER_LIMIT_REACHED
+ */
+async function requireStrategyRoom(tx: Transaction, caller: Caller): Promise<void> {
   await lockWorkspace(tx, caller.workspaceId);
   const limit = TIER_LIMITS[caller.tier].strategies;
   const [{ count: usage }] = await listedStrategies(tx, caller.workspaceId);
@@ -221,12 +296,4 @@ export async function createStrategy(
         `${BASE}/{id}.`,
       extras: { limitName: 'strategies', limit, usage },
     });
-  requireValid(content, outcome);
-  await requireStorage(tx, caller, storedSize(content));
-  const stored = await insertStrategy(tx, caller.workspaceId, strategy, content, requestKey);
-  return {
-    status: 201 as const,
-    body: { ...newStrategyBody(stored), warnings: issueBodies(warningsOf(outcome)) },
-    location: `${BASE}/${stored.id}`,
-  };
 }

@@ -1,6 +1,7 @@
 // Strategies: request and response shapes of strategies, versions and validation.
 import { z } from 'zod';
 import { isMembers, TIMEFRAMES, type CheckOutcome } from '../../engine/index.ts';
+import { LABEL_MEMBERS, labelFilters, STRATEGY_LABELS } from '../http/labelShapes.ts';
 import { listQuery } from '../http/pagination.ts';
 import { EffectiveSettings } from './effectiveSettings.ts';
 import { instant, instantOrNull, Issue, issueBodies, Json, Uuid, name, text } from '../http/routeSchemas.ts';
@@ -36,6 +37,8 @@ export const ValidateBody = z
   .strictObject({
     name: name(200).optional().meta({ description: 'Not used: the body of create may be sent as it is.' }),
     description: text(0, 2000).nullish().meta({ description: 'Not used, as the name.' }),
+    tags: STRATEGY_LABELS.tags.meta({ description: 'Not used.' }),
+    note: STRATEGY_LABELS.note.meta({ description: 'Not used.' }),
     settings,
     strategyAst,
     signalGraph,
@@ -48,6 +51,7 @@ export const CreateBody = z
   .strictObject({
     name: name(200),
     description: text(0, 2000).nullish(),
+    ...STRATEGY_LABELS,
     settings,
     strategyAst,
     signalGraph,
@@ -106,9 +110,11 @@ const Head = z.object({
   id: Uuid,
   name: z.string(),
   description: z.string(),
+  tags: LABEL_MEMBERS.tags.meta({ description: 'Absent where it has none, like the note.' }),
+  note: LABEL_MEMBERS.note,
   templateKey: z.string().nullable(),
   createdAt: instant('When the strategy was made.'),
-  updatedAt: instant('When a version of it last changed, or it was archived.'),
+  updatedAt: instant('When it, one of its labels or a version of it last changed.'),
   archivedAt: instantOrNull('When it was archived; null while it is in use.'),
 });
 export const Strategy = Head.extend({
@@ -133,13 +139,16 @@ export const FinalizedVersion = Version.extend({
 
 export const StrategyListQuery = listQuery(['createdAt', 'updatedAt', 'name'], '-createdAt', {
   status: z.enum(['draft', 'ready']).optional().meta({ description: 'Has a version of this status.' }),
-  search: text(1, 200).optional().meta({ description: 'Part of the name or description.' }),
-  archived: z
-    .enum(['true', 'false'])
-    .optional()
-    .meta({ description: '`true` lists archived strategies only. Default: only those in use.' }),
+  ...labelFilters('the description'),
 });
 
+export const DeleteStrategyQuery = z.strictObject({
+  permanently: z
+    .enum(['true', 'false'])
+    .default('false')
+    .meta({ description: '`true` deletes a strategy that nothing has run, with its versions. Default: archive it.' }),
+});
+export const DeletedStrategy = z.object({ id: Uuid, deleted: z.literal(true) }).meta({ id: 'DeletedStrategy' });
 export const ArchivedStrategy = z
   .object({ id: Uuid, archivedAt: instant('When it was archived.') })
   .meta({ id: 'ArchivedStrategy' });

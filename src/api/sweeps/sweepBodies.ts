@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Sweep, SweepRow } from '../../db/sweeps.ts';
 import { toSignificant } from '../http/significant.ts';
 import { shownSummary } from '../../engine/index.ts';
+import { labelMembers } from '../http/labelShapes.ts';
 import { linksTo, type PublicAddress } from '../http/links.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
@@ -17,9 +18,14 @@ export const sweepRowBody = ({
   startedAt,
   finishedAt,
   best,
+  name,
+  tags,
+  note: _note,
+  archivedAt,
   ...row
 }: SweepRow): z.input<typeof RowShape> => ({
   ...row,
+  ...labelMembers({ name, tags, note: null, archivedAt }),
   createdAt: createdAt.toISOString(),
   startedAt: isoOrNull(startedAt),
   finishedAt: isoOrNull(finishedAt),
@@ -59,6 +65,7 @@ export function sweepDetail(sweep: Sweep, address: PublicAddress): SweepDetail {
     status,
     strategyId,
     strategyVersionId,
+    ...labelMembers(sweep),
     createdAt: sweep.createdAt.toISOString(),
     startedAt: isoOrNull(sweep.startedAt),
     finishedAt: isoOrNull(sweep.finishedAt),
@@ -125,7 +132,17 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
     influence: short(share),
   }));
   const { overfitting, marginals, heatmap } = result;
-  const more = { influence, overfitting, walkForward: shortWalk(result.walkForward), marginals, heatmap };
+  const { name, tags, note } = detail;
+  const more = {
+    name,
+    tags,
+    note,
+    influence,
+    overfitting,
+    walkForward: shortWalk(result.walkForward),
+    marginals,
+    heatmap,
+  };
   const unfitting = addFitting(view, toSignificant(more) as typeof more, left);
   view.omitted = [...omitted, ...unfitting];
   return view;

@@ -1,10 +1,10 @@
 // Sweeps: start, list, read, follow, cancel and delete.
 import { z } from 'zod';
-import { deleteSweep, findSweep, listSweeps } from '../../db/sweeps.ts';
+import { deleteSweep, findSweep, keepSweep, listSweeps } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import { requireConfigBody } from '../backtests/configFaults.ts';
 import { findReady } from '../backtests/readyVersion.ts';
-import { deleteRoute, followRoute, type RunKind } from '../backtests/runRoutes.ts';
+import { deleteRoute, followRoute, labelRoute, type RunKind } from '../backtests/runRoutes.ts';
 import { awaitSweep, cancelOpenSweep, queueSweep } from '../backtests/sweepRows.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { viewOf } from '../http/detailQuery.ts';
@@ -49,6 +49,7 @@ export async function sweepRoutes(app: App, services: Services): Promise<void> {
     notTerminal: 'SWEEP_NOT_TERMINAL',
     remove: (workspaceId, id) => deleteSweep(services.sql, workspaceId, id),
   });
+  labelRoute(app, services.sql, KIND, keepSweep);
   sweepResultRoutes(app, services);
 }
 
@@ -74,11 +75,11 @@ function createRoute(app: App, services: Services): void {
       await requireConfigBody(services, request);
       return answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
-        const { strategyVersionId, ...spec } = body;
+        const { strategyVersionId, name, tags, note, ...spec } = body;
         const ready = await findReady(tx, caller.workspaceId, strategyVersionId);
         const mayGoOn = (): void => requireWaitingClient(request);
         const accepted = await acceptSweep(services.catalogs, caller, ready, spec, mayGoOn);
-        const made = await queueSweep(tx, requestKey, caller, accepted);
+        const made = await queueSweep(tx, requestKey, caller, { ...accepted, labels: { name, tags, note } });
         return { status: 201, body: sweepDetail(made, services.config), location: `${SWEEPS}/${made.id}` };
       });
     },

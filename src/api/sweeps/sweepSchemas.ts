@@ -5,6 +5,7 @@ import { SWEEP_SORTS } from '../../db/sweeps.ts';
 import { SWEEP_FORMATS, SweepSpec } from '../../engine/index.ts';
 import { CSV_PAGE_PARAMETERS } from '../http/csvPages.ts';
 import { detailQuery } from '../http/detailQuery.ts';
+import { LABEL_MEMBERS, labelFilters, RUN_LABELS } from '../http/labelShapes.ts';
 import { listQuery } from '../http/pagination.ts';
 import { SIGNIFICANT_DIGITS } from '../http/significant.ts';
 import { Json, RUN_TIMES, Uuid, text } from '../http/routeSchemas.ts';
@@ -13,6 +14,7 @@ import { SWEEP_EXAMPLES } from './sweepExamples.ts';
 
 export const CreateSweepBody = SweepSpec.extend({
   strategyVersionId: Uuid.meta({ description: 'Of a ready version.' }),
+  ...RUN_LABELS,
 }).meta({ id: 'CreateSweep', examples: SWEEP_EXAMPLES });
 export type CreateSweepBody = z.infer<typeof CreateSweepBody>;
 
@@ -20,6 +22,7 @@ export const SweepListQuery = listQuery(Object.keys(SWEEP_SORTS) as (keyof typeo
   status: z.enum(RUN_STATUSES).optional(),
   strategyId: Uuid.optional(),
   strategyVersionId: Uuid.optional(),
+  ...labelFilters('a symbol'),
 });
 
 const Best = z
@@ -27,12 +30,15 @@ const Best = z
   .nullable()
   .meta({ description: 'The best row so far: its variant, the value of the objective, and its parameters.' });
 
+const { note: _note, ...ROW_LABELS } = LABEL_MEMBERS;
+
 export const SweepRow = z
   .object({
     id: Uuid,
     status: z.enum(RUN_STATUSES),
     strategyId: Uuid,
     strategyVersionId: Uuid,
+    ...ROW_LABELS,
     method: z.string(),
     variants: z.int(),
     ...RUN_TIMES,
@@ -58,6 +64,7 @@ export const SweepDetail = z
     status: z.enum(RUN_STATUSES),
     strategyId: Uuid,
     strategyVersionId: Uuid,
+    ...LABEL_MEMBERS,
     ...RUN_TIMES,
     spec: Json.meta({ description: 'The request, with every default filled in.' }),
     variants: z.int(),

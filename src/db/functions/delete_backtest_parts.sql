@@ -24,6 +24,8 @@ begin
   )
   select array_agg(workspace_id), array_agg(-bytes) into workspaces, amounts from gone;
   if workspaces is not null then perform add_result_bytes(workspaces, amounts); end if;
+  -- Last, since it locks the row of workspace_storage.
+  delete from labels l using old_rows where l.id = old_rows.id;
   return null;
 end $$;
 
