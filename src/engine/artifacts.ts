@@ -57,7 +57,7 @@ export function buildArtifact(
   if (isOfPortfolio(name) && portfolio?.isNamed !== true) return { ok: false, error: needsPortfolio(name) };
   const isStored = stored === undefined || storedResult === null || stored.resultHash === run.resultHash;
   const notice = isStored ? null : artifactNotice(storedResult(), run);
-  if (name === 'report') write(utf8(reportPage(run, pageAssets(), heading ?? null, notice)));
+  if (name === 'report') write(utf8(reportPage(run, pageAssets(), heading ?? null, notice, task)));
   else for (const piece of encodeArtifact(tableOf(name, run), format, notice)) write(piece);
   return { ok: true, resultHash: run.resultHash, notice };
 }

@@ -1,5 +1,5 @@
 // The report as a person opens it: in Chromium, with every outside request refused and counted.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
@@ -61,6 +61,15 @@ describe.runIf(canBrowse)('the report', () => {
       expect(ink > ground).toBe(SCREENS[screen].colorScheme === 'dark');
       // WCAG 2.2, level AAA.
       expect((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)).toBeGreaterThan(7);
+      // The total of a year is in view, whatever is scrolled.
+      const right = await page.evaluate(`document.querySelector('.heat td.total').getBoundingClientRect().right`);
+      expect(right).toBeLessThan(SCREENS[screen].viewport.width);
+      const cut = await page.evaluate(`[...document.querySelectorAll('svg.histogram text, svg.plot text')]
+        .filter((text) => {
+          const [own, card] = [text, text.closest('section')].map((node) => node.getBoundingClientRect());
+          return own.left < card.left || own.right > card.right;
+        }).map((text) => text.textContent)`);
+      expect(cut).toEqual([]);
     });
   });
 
@@ -89,6 +98,58 @@ describe.runIf(canBrowse)('the report', () => {
     await page.keyboard.press('Tab');
     expect(await focused()).toEqual(['A', '']);
     expect(faults).toEqual([]);
+  });
+
+  it('gathers trades into counts where there is no room, and shows each when zoomed in', async () => {
+    const { page, faults } = await open('a phone');
+    const counts = () => page.evaluate('report.counts()') as Promise<number[]>;
+    const gathered = await counts();
+    const total = gathered.reduce((sum, size) => sum + size, 0);
+    expect(gathered.length).toBeGreaterThan(3);
+    expect(Math.min(...gathered)).toBeGreaterThan(1);
+    expect(total).toBeGreaterThan(run.outcome.trades.length / 2);
+    expect(total).toBeLessThanOrEqual(run.outcome.trades.length);
+    await page.locator('tr[data-trade]').nth(3).click();
+    await expect.poll(counts).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  it('begins with a linear scale, and remembers the choice of the reader', async () => {
+    const { page, faults } = await open('a desktop');
+    const log = page.locator('#log');
+    expect(await log.isChecked()).toBe(false);
+    await log.check();
+    await page.reload();
+    await page.waitForSelector('body[data-ready=yes]');
+    expect(await log.isChecked()).toBe(true);
+    await log.uncheck();
+    await page.reload();
+    await page.waitForSelector('body[data-ready=yes]');
+    expect(await log.isChecked()).toBe(false);
+    expect(faults).toEqual([]);
+  });
+
+  it('saves trades and equity as files of its own data', async () => {
+    const { page, faults } = await open('a desktop');
+    const saved = async (button: string): Promise<string[][]> => {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.locator(button).click()]);
+      const text = await readFile(await download.path(), 'utf8');
+      expect(download.suggestedFilename()).toMatch(/^SPX-1d-(trades|equity)\.csv$/);
+      return text
+        .trim()
+        .split('\r\n')
+        .map((line) => line.split(','));
+    };
+    const { trades } = run.outcome;
+    const [head, ...rows] = await saved('#save-trades');
+    expect(rows.map((row) => Number(row[head.indexOf('Profit USD')]))).toEqual(
+      trades.map(({ pnl }) => Number(pnl.toFixed(2))),
+    );
+    const [names, ...marks] = await saved('#save-equity');
+    expect(names).toEqual(['time', 'equity', 'benchmark', 'drawdown']);
+    expect(Number(marks.at(-1)![1])).toBeCloseTo(run.outcome.summary.finalEquity, 3);
+    expect(Math.min(...marks.map((row) => Number(row[3])))).toBeCloseTo(-run.outcome.summary.maxDrawdown, 8);
+    expect(faults.filter((fault) => !fault.startsWith('blob:'))).toEqual([]);
   });
 
   it('shows a trade in the charts when its row is clicked, and sorts by a column', async () => {

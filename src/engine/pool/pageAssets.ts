@@ -5,6 +5,8 @@ import type { PageAssets } from '../report/page/reportPage.ts';
 import type { SweepPageAssets } from '../sweep/page/sweepPage.ts';
 
 let assets: PageAssets | undefined;
+/** In the order in which they run: each uses what those before it offer. */
+const PAGE_SCRIPTS = ['tradeMarks', 'conditionStrip', 'charts', 'tradeTable'];
 
 /** The report of a backtest draws its charts with lightweight-charts, whose build defines `LightweightCharts`. */
 export function pageAssets(): PageAssets {
@@ -13,7 +15,7 @@ export function pageAssets(): PageAssets {
       new URL('lightweight-charts.standalone.production.js', import.meta.resolve('lightweight-charts')),
     ),
     style: kit() + read('../report/page/page.css'),
-    script: read('../report/page/page.js'),
+    scripts: [kitScript(), ...PAGE_SCRIPTS.map((name) => read(`../report/page/${name}.js`))],
   };
   return assets;
 }
@@ -25,5 +27,6 @@ export const sweepPageAssets = (): SweepPageAssets => ({
 });
 
 const read = (url: string | URL): string => readFileSync(fileURLToPath(new URL(url, import.meta.url)), 'utf8');
-/** The style of the parts that both reports are made of. */
+/** The style and the script of the parts that all reports are made of. */
 const kit = (): string => read('../report/kit/kit.css');
+const kitScript = (): string => read('../report/kit/kit.js');

@@ -10,7 +10,7 @@ export const POSITION_STATISTICS = {
     reads: 'entries',
     better: 'higher',
     isHeadline: true,
-    row: { table: 'count', place: 10, name: 'Positions' },
+    row: { table: 'count', place: 10, name: 'Positions', unit: 'positions' },
   },
   longPositions: {
     position: 34,
@@ -19,7 +19,7 @@ export const POSITION_STATISTICS = {
     canBeNull: false,
     reads: 'entries',
     better: 'higher',
-    row: { table: 'count', place: 20, name: 'Long positions' },
+    row: { table: 'count', place: 20, name: 'Long', unit: 'positions' },
   },
   shortPositions: {
     position: 35,
@@ -28,7 +28,7 @@ export const POSITION_STATISTICS = {
     canBeNull: false,
     reads: 'entries',
     better: 'higher',
-    row: { table: 'count', place: 30, name: 'Short positions' },
+    row: { table: 'count', place: 30, name: 'Short', unit: 'positions' },
   },
   winRate: {
     position: 36,
@@ -144,7 +144,7 @@ export const POSITION_STATISTICS = {
     canBeNull: false,
     reads: 'trades',
     better: 'higher',
-    row: { table: 'count', place: 40, name: 'Longest winning streak', about: 'Positions' },
+    row: { table: 'count', place: 40, name: 'Longest winning streak', unit: 'positions' },
   },
   maxConsecutiveLosses: {
     position: 48,
@@ -153,7 +153,7 @@ export const POSITION_STATISTICS = {
     canBeNull: false,
     reads: 'trades',
     better: 'lower',
-    row: { table: 'count', place: 50, name: 'Longest losing streak', about: 'Positions' },
+    row: { table: 'count', place: 50, name: 'Longest losing streak', unit: 'positions' },
   },
   avgBarsHeld: {
     position: 49,
@@ -163,7 +163,7 @@ export const POSITION_STATISTICS = {
     reads: 'trades',
     better: 'higher',
     isHeadline: true,
-    row: { table: 'count', place: 60, name: 'Bars held on average' },
+    row: { table: 'count', place: 60, name: 'Held on average', unit: 'bars' },
   },
   avgMaePct: {
     position: 50,

@@ -56,7 +56,13 @@ export const DRAWDOWN_STATISTICS = {
     reads: 'everyMark',
     better: 'lower',
     isHeadline: true,
-    row: { table: 'risk', place: 10, name: 'Deepest drawdown', about: 'Largest fall of equity from a peak' },
+    row: {
+      table: 'risk',
+      place: 10,
+      name: 'Deepest drawdown',
+      about: 'Largest fall of equity from a peak',
+      isFall: true,
+    },
   },
   avgDrawdown: {
     position: 11,
@@ -66,7 +72,7 @@ export const DRAWDOWN_STATISTICS = {
     canBeNull: true,
     reads: 'everyMark',
     better: 'lower',
-    row: { table: 'risk', place: 20, name: 'Average drawdown' },
+    row: { table: 'risk', place: 20, name: 'Average drawdown', isFall: true },
   },
   maxDrawdownDurationBars: {
     position: 12,
@@ -75,7 +81,7 @@ export const DRAWDOWN_STATISTICS = {
     canBeNull: false,
     reads: 'everyMark',
     better: 'lower',
-    row: { table: 'count', place: 70, name: 'Bars of the longest drawdown' },
+    row: { table: 'count', place: 70, name: 'Longest drawdown', unit: 'bars' },
   },
   maxDrawdownStart: {
     position: 13,

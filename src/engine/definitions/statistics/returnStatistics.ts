@@ -170,7 +170,8 @@ export const RETURN_STATISTICS = {
     row: {
       table: 'count',
       place: 80,
-      name: 'Days of track record needed',
+      name: 'Track record needed',
+      unit: 'days',
       about: 'For 95 % confidence that the Sharpe ratio is above 0',
     },
   },

@@ -78,4 +78,8 @@ export interface ReportRow {
   readonly about?: string;
   /** Set for gains and losses, which are colored by their sign. */
   readonly isSigned?: true;
+  /** Set for the depth of falls, which results hold as numbers above 0 and pages show below 0, as everywhere. */
+  readonly isFall?: true;
+  /** What it counts, in a table of several units. */
+  readonly unit?: 'positions' | 'bars' | 'days';
 }

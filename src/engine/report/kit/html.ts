@@ -51,15 +51,18 @@ interface Heading {
   /** Shown after the text, dimmed. */
   readonly unit?: string;
   readonly isText?: boolean;
+  /** Of a column that stays in view while others scroll. */
+  readonly isTotal?: boolean;
 }
 
 /**
  * A table in a box that scrolls horizontally by itself, so that the page never does. `rows` are whole `tr` elements.
  */
 export function table(headings: readonly Heading[], rows: readonly Html[], attributes: Html = NOTHING): Html {
-  const cells = headings.map(({ text, unit, isText }) => {
+  const cells = headings.map(({ text, unit, isText, isTotal }) => {
     const shown = unit === undefined ? NOTHING : html` <small>${unit}</small>`;
-    return html`<th scope="col" ${isText ? trusted(' class="text"') : NOTHING}>${text}${shown}</th>`;
+    const kind = isText ? trusted(' class="text"') : isTotal ? trusted(' class="total"') : NOTHING;
+    return html`<th scope="col" ${kind}>${text}${shown}</th>`;
   });
   return html`<div class="scroll" tabindex="0"><table${attributes}><thead><tr>${cells}</tr></thead>
 <tbody>${rows.map((row) => html`${row} `)}</tbody></table></div>`;
@@ -107,11 +110,14 @@ export function htmlPage({ title, style, body, data, scripts }: Page): string {
         <script type="application/json" id="data">
           ${embeddedJson(data)}
         </script>
-        ${scripts.map(scriptElement)}
+        ${[...scripts, READY].map(scriptElement)}
       </body>
     </html> `.markup
   }`;
 }
+
+/** What tests of a page wait for. */
+const READY = "document.body.dataset.ready = 'yes'";
 
 const scriptElement = (script: string): Html =>
   html`<script>

@@ -3,7 +3,7 @@ import { html, trusted, type Html } from './html.ts';
 
 const WIDTH = 620;
 const LEFT = 4;
-const RIGHT = 48;
+const RIGHT = 58;
 const BOTTOM = 22;
 const TOP = 8;
 /** Colors of series; the stylesheet has as many. */
@@ -18,7 +18,20 @@ export interface Plot {
   /** The range of the vertical axis, and how its numbers are written. */
   readonly low: number;
   readonly high: number;
+  /** Where the axis has labels; absent: at its ends and at 0. */
+  readonly ticks?: readonly number[];
   readonly text: (value: number) => string;
+}
+
+/** The range of an axis in round steps around these numbers, and a label at each step. */
+export function axisOf(low: number, high: number, steps = 4): { low: number; high: number; ticks: number[] } {
+  if (!(high > low)) return low === high ? axisOf(low - 0.5, high + 0.5, steps) : { low: 0, high: 1, ticks: [0, 1] };
+  const size = 10 ** Math.floor(Math.log10((high - low) / steps));
+  const step = [1, 2, 5, 10].map((each) => each * size).find((each) => (high - low) / each <= steps)!;
+  const first = Math.floor(low / step + 1e-9);
+  const last = Math.ceil(high / step - 1e-9);
+  const ticks = Array.from({ length: last - first + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+  return { low: ticks[0], high: ticks[ticks.length - 1], ticks };
 }
 
 /** One value per point of time. */
@@ -64,10 +77,15 @@ export const lines = (series: readonly PlotSeries[], plot: Plot): Html =>
   plotOf(
     plot,
     series.map(({ name, values }, index) => {
-      const path = values.map((value, point) => place(xOf(point, values.length), yOf(value, plot)));
-      return html`<polyline class="line c${index % PLOT_COLORS}" points="${path.join(' ')}">
-        <title>${name}</title>
-      </polyline>`;
+      // A missing value, NaN, is a gap in the line.
+      const path = values
+        .map((value, point) => {
+          if (value !== value) return '';
+          const isFirst = point === 0 || values[point - 1] !== values[point - 1];
+          return (isFirst ? 'M' : 'L') + place(xOf(point, values.length), yOf(value, plot));
+        })
+        .join('');
+      return html`<path class="line c${index % PLOT_COLORS}" d="${path}"><title>${name}</title></path>`;
     }),
   );
 
@@ -93,7 +111,7 @@ export function bars(values: readonly { readonly name: string; readonly value: n
 /** The frame: lines at the ends of the axis and at 0, with their values at the right, and the times below. */
 function plotOf(plot: Plot, marks: readonly Html[]): Html {
   const { label, height, times, low, high, text } = plot;
-  const ticks = [...new Set([low, ...(low < 0 && high > 0 ? [0] : []), high])];
+  const ticks = plot.ticks ?? [...new Set([low, ...(low < 0 && high > 0 ? [0] : []), high])];
   const grid = ticks.map((value) => {
     const y = yOf(value, plot).toFixed(1);
     return html`<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}" />

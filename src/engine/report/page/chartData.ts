@@ -1,26 +1,32 @@
 // Chart data: the columns that the charts draw, in buckets if a run has more bars than a browser draws smoothly.
-import type { EvaluatedPlan } from '../../evaluate/evaluatePlan.ts';
-import { buyAndHold } from '../buyAndHold.ts';
+import { asHeading, benchmarkName, BUY_AND_HOLD, buyAndHold } from '../buyAndHold.ts';
 import { drawdowns } from '../drawdown.ts';
-import { asHeading, benchmarkName, BUY_AND_HOLD } from '../buyAndHold.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import type { PortfolioRun } from '../reportInput.ts';
 import type { NamedTradeRow } from '../tradeTable.ts';
 import { chartedInstruments, instrumentPrices, mostPoints } from './instrumentPrices.ts';
+import {
+  chartConditions,
+  chartLines,
+  lineLayout,
+  pointBits,
+  type ChartCondition,
+  type ChartLine,
+  type LineLayout,
+} from './strategyLines.ts';
+import { tradeLevels, type PositionLevels } from './tradeLevels.ts';
 
 /** A browser draws this many candles without stutter. */
 const MAX_POINTS = 20_000;
-/** Most lines over the candles; more would hide them. */
-const MAX_OVERLAYS = 4;
-/** Most lines in the separate pane for nodes whose scale differs from the price. */
-const MAX_OSCILLATORS = 2;
-/** A node is drawn over the candles if nearly all of its values lie between half and twice the close. */
-const PRICE_RATIO = 2;
-const PRICE_SHARE = 0.9;
+/** Values of all lines of the strategy together: 8 bytes each. */
+const MOST_LINE_VALUES = 120_000;
 
-interface ChartLine {
-  readonly name: string;
-  readonly values: readonly (number | null)[];
+/** The levels of a position: its stop as [point, price, point, price …], its targets, and its last point. */
+interface ChartLevels {
+  readonly from: number;
+  readonly to: number;
+  readonly stops: readonly number[];
+  readonly targets: readonly number[];
 }
 
 interface ChartData {
@@ -38,51 +44,109 @@ interface ChartData {
   readonly benchmarkName?: string;
   /** The deepest drawdown within the point, in percent, at most 0. */
   readonly drawdown: readonly number[];
-  readonly overlays: readonly ChartLine[];
-  readonly oscillators: readonly ChartLine[];
+  /** Whether a position was open on any bar of each point; bits as those of conditions. */
+  readonly held: string;
+  readonly lines: readonly ChartLine[];
+  readonly conditions: readonly ChartCondition[];
+  /** Of each pane below the price, the numbers that conditions compare its lines with. */
+  readonly thresholds: LineLayout['thresholds'];
+  /** Values of the strategy that are not drawn. */
+  readonly notDrawn: readonly string[];
   /** Entry and exit as [position among the points, price], the side, and whether the trade won. */
   readonly trades: readonly (readonly number[])[];
+  /** By the index of the last trade of a position. */
+  readonly levels: Readonly<Record<number, ChartLevels>>;
   /** Of a portfolio: the prices that can be chosen. Its trades end with the place of their instrument, -1: not here. */
   readonly instruments?: ReturnType<typeof instrumentPrices>;
 }
 
-/** @param trades the trades that are shown. */
+/** @param trades the trades that are shown: the last ones of the run */
 export function chartData(run: CompletedRun, trades: readonly NamedTradeRow[], maxPoints = MAX_POINTS): ChartData {
   const { portfolio, input } = run.report;
   const isNamed = portfolio?.isNamed === true;
   const name = benchmarkName(input.config, isNamed);
   const chart = isNamed
     ? portfolioChart(run, portfolio, trades, Math.min(maxPoints, mostPoints(portfolio)))
-    : accountChart(run, trades, maxPoints, true);
+    : singleChart(run, trades, maxPoints);
   return name === BUY_AND_HOLD ? chart : { ...chart, benchmarkName: asHeading(name) };
 }
 
-function accountChart(
-  run: CompletedRun,
-  trades: readonly NamedTradeRow[],
-  maxPoints: number,
-  drawsNodes: boolean,
-): ChartData {
-  const { input, simulation, firstRow, benchmark } = run.report;
-  const { bars, start } = input;
-  const { equity } = simulation;
-  const rows = equity.length;
+/** The chart of an account that trades one instrument. */
+function singleChart(run: CompletedRun, trades: readonly NamedTradeRow[], maxPoints: number): ChartData {
+  const { report } = run;
+  const { input, firstRow, strategy } = report;
+  const chart = accountChart(run, maxPoints);
+  const points = pointsOf(run, maxPoints).map(({ first, last }) => ({
+    first: input.start + first,
+    last: input.start + last,
+  }));
+  const layout = lineLayout(report, points, mostLines(points.length));
+  /** The position of the middle of a bar among the points. */
+  const pointOf = (bar: number): number =>
+    (bar - (input.start - firstRow) - (chart.barsPerPoint - 1) / 2) / chart.barsPerPoint;
+  const from = run.trades.length - trades.length;
+  const fills = strategy.allocation === null ? [...report.simulation.trades.entries()] : [];
+  return {
+    ...chart,
+    lines: chartLines(report, points, layout),
+    conditions: chartConditions(report, points),
+    thresholds: layout.thresholds,
+    notDrawn: layout.left,
+    trades: trades.map((trade) => tradeMark(trade, pointOf)),
+    levels: chartLevels(tradeLevels(input, fills, from), from, (row) => pointOf(row - firstRow)),
+  };
+}
+
+const mostLines = (values: number): number => Math.max(1, Math.floor(MOST_LINE_VALUES / Math.max(1, values)));
+
+const tradeMark = (trade: NamedTradeRow, pointOf: (bar: number) => number): number[] => [
+  shortPlace(pointOf(trade.entryBar)),
+  trade.entryPrice,
+  shortPlace(pointOf(trade.exitBar)),
+  trade.exitPrice,
+  trade.side === 'long' ? 1 : -1,
+  trade.pnl > 0 ? 1 : 0,
+];
+
+/** @param from the first trade that is shown, from which the page counts */
+function chartLevels(
+  levels: ReadonlyMap<number, PositionLevels>,
+  from: number,
+  pointOf: (row: number) => number,
+): Record<number, ChartLevels> {
+  const shown = [...levels].map(([trade, { entryRow, exitRow, stops, targets }]) => {
+    const corners = stops.flatMap(({ row, price }) => [shortPlace(pointOf(row)), shortened(price)]);
+    const [first, last] = [entryRow, exitRow].map((row) => shortPlace(pointOf(row)));
+    return [trade - from, { from: first, to: last, stops: corners, targets: targets.map(shortened) }] as const;
+  });
+  return Object.fromEntries(shown);
+}
+
+/** Bars of a run, counted from its first evaluated one. */
+function pointsOf({ report }: CompletedRun, maxPoints: number): { readonly first: number; readonly last: number }[] {
+  const rows = report.simulation.equity.length;
   const every = Math.max(1, Math.ceil(rows / maxPoints));
-  const points = Array.from({ length: Math.ceil(rows / every) }, (_, point) => ({
+  return Array.from({ length: Math.ceil(rows / every) }, (_, point) => ({
     first: point * every,
     last: Math.min(rows, (point + 1) * every) - 1,
   }));
+}
+
+/** What the charts show of any account. */
+function accountChart(run: CompletedRun, maxPoints: number): ChartData {
+  const { input, simulation, benchmark } = run.report;
+  const { bars, start } = input;
+  const { equity } = simulation;
+  const points = pointsOf(run, maxPoints);
   const drawdown = drawdowns(equity, input.config.initialBalance);
   const extremes = extremeIndexes(equity, drawdown);
-  const held = buyAndHold(benchmark ?? bars, start, rows, input.config.initialBalance);
-  /** The position of the middle of a bar among the points. */
-  const pointOf = (bar: number): number => (bar - (start - firstRow) - (every - 1) / 2) / every;
+  const held = buyAndHold(benchmark ?? bars, start, equity.length, input.config.initialBalance);
   const column = (read: (first: number, last: number) => number): number[] =>
     points.map(({ first, last }) => read(first, last));
   const rounded = (read: (first: number, last: number) => number): number[] =>
     column((first, last) => shortened(read(first, last)));
   return {
-    barsPerPoint: every,
+    barsPerPoint: Math.max(1, Math.ceil(equity.length / maxPoints)),
     time: column((first) => bars.time[start + first] / 1000),
     open: rounded((first) => bars.open[start + first]),
     high: rounded((first, last) => most(bars.high, start + first, start + last)),
@@ -91,15 +155,13 @@ function accountChart(
     equity: rounded((first, last) => equity[extremes.find((index) => index >= first && index <= last) ?? last]),
     benchmark: rounded((_, last) => held[last]),
     drawdown: rounded((first, last) => -100 * most(drawdown, first, last)),
-    ...(drawsNodes ? linesOf(run, points) : { overlays: [], oscillators: [] }),
-    trades: trades.map((trade) => [
-      pointOf(trade.entryBar),
-      trade.entryPrice,
-      pointOf(trade.exitBar),
-      trade.exitPrice,
-      trade.side === 'long' ? 1 : -1,
-      trade.pnl > 0 ? 1 : 0,
-    ]),
+    held: pointBits(simulation.inPosition, points),
+    lines: [],
+    conditions: [],
+    thresholds: [],
+    notDrawn: [],
+    trades: [],
+    levels: {},
   };
 }
 
@@ -110,33 +172,55 @@ function portfolioChart(
   trades: readonly NamedTradeRow[],
   maxPoints: number,
 ): ChartData {
-  const { input } = run.report;
+  const { input, simulation, strategy } = run.report;
   const { instruments, axis } = portfolio;
-  // The bars of the account are those of its benchmark, and no node is drawn: each instrument has its own values.
-  const chart = accountChart(run, [], maxPoints, false);
+  // The bars of the account are those of its benchmark: each instrument has its own prices, lines and conditions.
+  const chart = accountChart(run, maxPoints);
   const places = chartedInstruments(portfolio);
+  const prices = instrumentPrices(portfolio, input.start, chart.barsPerPoint, chart.time.length);
+  const rows = prices.map((each) => each.rows);
+  const [first] = places;
+  const layout =
+    first === undefined
+      ? { lines: [], thresholds: [], left: [] }
+      : lineLayout(instruments[first], rows[0], mostLines(places.length * chart.time.length));
   const indexes = new Map(instruments.map(({ symbol }, index) => [symbol, index]));
-  /** The position of a bar of an instrument among the points. */
-  const pointOf = (index: number, bar: number): number =>
-    (axis.instants[index][bar + instruments[index].firstRow] - input.start - (chart.barsPerPoint - 1) / 2) /
-    chart.barsPerPoint;
+  /** The position of a row of an instrument among the points. */
+  const pointOf = (index: number, row: number): number =>
+    (axis.instants[index][row] - input.start - (chart.barsPerPoint - 1) / 2) / chart.barsPerPoint;
+  const from = run.trades.length - trades.length;
+  const fills = Map.groupBy(simulation.trades.entries(), ([trade]) => portfolio.simulation.tradeInstruments[trade]);
+  const budget = { corners: MOST_LINE_VALUES / 6 };
+  const levels = places.map((index) => {
+    const found = tradeLevels(
+      instruments[index].input,
+      strategy.allocation === null ? (fills.get(index) ?? []) : [],
+      from,
+      budget,
+    );
+    return chartLevels(found, from, (row) => pointOf(index, row));
+  });
   return {
     ...chart,
-    instruments: instrumentPrices(portfolio, input.start, chart.barsPerPoint, chart.time.length),
-    trades: trades.map(({ symbol, entryBar, entryPrice, exitBar, exitPrice, side, pnl }) => {
-      const index = indexes.get(symbol!)!;
-      return [
-        pointOf(index, entryBar),
-        entryPrice,
-        pointOf(index, exitBar),
-        exitPrice,
-        side === 'long' ? 1 : -1,
-        pnl > 0 ? 1 : 0,
-        places.indexOf(index),
-      ];
+    instruments: prices.map((each, at) => ({
+      ...each,
+      rows: [],
+      lines: chartLines(instruments[places[at]], rows[at], layout),
+      conditions: chartConditions(instruments[places[at]], rows[at]),
+    })),
+    thresholds: layout.thresholds,
+    notDrawn: layout.left,
+    levels: Object.assign({}, ...levels) as Record<number, ChartLevels>,
+    trades: trades.map((trade) => {
+      const index = indexes.get(trade.symbol!)!;
+      const mark = tradeMark(trade, (bar) => pointOf(index, bar + instruments[index].firstRow));
+      return [...mark, places.indexOf(index)];
     }),
   };
 }
+
+/** A hundredth of a point is narrower than a pixel, however far one zooms in. */
+const shortPlace = (point: number): number => Math.round(point * 100) / 100;
 
 /** Nine digits are more than a screen shows and take half the bytes of a full double. */
 const shortened = (value: number): number => Number(value.toPrecision(9));
@@ -165,44 +249,4 @@ function indexOfMost(values: Float64Array): number {
   let found = 0;
   for (let index = 1; index < values.length; index++) if (values[index] > values[found]) found = index;
   return found;
-}
-
-interface Point {
-  readonly first: number;
-  readonly last: number;
-}
-
-/** Named values as lines, with those on the scale of the price separated from the others. */
-function linesOf({ report }: CompletedRun, points: readonly Point[]): Pick<ChartData, 'overlays' | 'oscillators'> {
-  const { evaluated, input } = report;
-  const { bars, start } = input;
-  const overlays: ChartLine[] = [];
-  const oscillators: ChartLine[] = [];
-  const shortClose = (row: number): number => Number(bars.close[row].toPrecision(7));
-  for (const { nodeId, type, slot } of evaluated.plan.named) {
-    const read = type === 'value' ? readerOf(evaluated, slot) : null;
-    if (read === null) continue;
-    const values = points.map(({ last }) => {
-      const value = read(start + last);
-      return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
-    });
-    // The close is already drawn, and a node without values has nothing to draw.
-    if (points.every(({ last }, point) => values[point] === null || values[point] === shortClose(start + last)))
-      continue;
-    const near = points.filter(({ last }, point) => isNearPrice(values[point], bars.close[start + last])).length;
-    const isOnPrice = near >= points.length * PRICE_SHARE;
-    const group = isOnPrice ? overlays : oscillators;
-    if (group.length < (isOnPrice ? MAX_OVERLAYS : MAX_OSCILLATORS)) group.push({ name: nodeId, values });
-  }
-  return { overlays, oscillators };
-}
-
-const isNearPrice = (value: number | null, close: number): boolean =>
-  value === null || (value > close / PRICE_RATIO && value < close * PRICE_RATIO);
-
-/** null for a constant, which is not worth a line. */
-function readerOf(evaluated: EvaluatedPlan, slot: number): ((row: number) => number) | null {
-  if (evaluated.numberAt(slot) !== undefined) return null;
-  const { values } = evaluated.value(slot);
-  return (row) => values[row];
 }

@@ -1,6 +1,7 @@
 // Prices of the instruments of a portfolio for the chart: each on the points of the axis, with gaps without a bar.
 import type { PortfolioRun } from '../reportInput.ts';
 import { priceDecimals } from '../kit/numberText.ts';
+import type { ChartCondition, ChartLine, RowsOfPoint } from './strategyLines.ts';
 
 /** Most instruments whose prices a page contains, and most candles of all of them: 16 bytes each. */
 const MOST_CHARTED = 24;
@@ -14,6 +15,10 @@ interface InstrumentPrices {
   readonly high: readonly (number | null)[];
   readonly low: readonly (number | null)[];
   readonly close: readonly (number | null)[];
+  /** The rows of its bars in each point. */
+  readonly rows: readonly RowsOfPoint[];
+  readonly lines?: readonly ChartLine[];
+  readonly conditions?: readonly ChartCondition[];
 }
 
 /** The instruments that can be chosen: those with the most trades, indexes into the list, in the order of symbols. */
@@ -43,6 +48,7 @@ export function instrumentPrices(
     const instants = portfolio.axis.instants[index];
     const column = (): (number | null)[] => new Array<number | null>(points).fill(null);
     const [open, high, low, close] = [column(), column(), column(), column()];
+    const rows = new Array<RowsOfPoint>(points).fill(null);
     for (let row = 0; row < end; row++) {
       const point = Math.floor((instants[row] - start) / every);
       if (instants[row] < start || point >= points) continue;
@@ -50,8 +56,9 @@ export function instrumentPrices(
       high[point] = Math.max(high[point] ?? -Infinity, bars.high[row]);
       low[point] = Math.min(low[point] ?? Infinity, bars.low[row]);
       close[point] = bars.close[row];
+      rows[point] = { first: rows[point]?.first ?? row, last: row };
     }
     const sample = bars.close.subarray(input.start, Math.max(input.start, end));
-    return { symbol, priceDecimals: priceDecimals(instrument.tickSize, sample), open, high, low, close };
+    return { symbol, priceDecimals: priceDecimals(instrument.tickSize, sample), open, high, low, close, rows };
   });
 }

@@ -1,6 +1,7 @@
 // The report: one HTML file that contains its style, scripts and data, and makes no network requests.
 import type { ArtifactNotice, ReportHeading } from '../../task.ts';
 import { ENGINE_VERSION } from '../../version.ts';
+import { benchmarkName } from '../buyAndHold.ts';
 import { periodsPerYear, periodsPerYearReason } from '../../bars/periodsPerYear.ts';
 import { isIntraday } from '../../bars/timeframes.ts';
 import type { PortfolioRun } from '../reportInput.ts';
@@ -13,6 +14,7 @@ import { exposureSection, turnoverSection, weightsSection } from './weightSectio
 import { html, htmlPage, NOTHING, section, table, type Html } from '../kit/html.ts';
 import {
   day,
+  count,
   minute,
   moneyDecimals,
   priceDecimals,
@@ -24,12 +26,12 @@ import {
 import { drawdownsSection, monthsSection, spreadSection } from './returnsSections.ts';
 import { bandSection, conditionsSection, diagnosisSection, funnelSection } from './signalSections.ts';
 import { statisticsSection } from './statisticsSection.ts';
+import { strategySection, type SentStrategy } from './strategySection.ts';
 import { tradesSection } from './tradesSection.ts';
+import { rollingSection, yearsSection } from './yearSections.ts';
 
 /** Most trades in the table and the chart: more are slow to sort and hide one another. The trades artifact has all. */
 const MAX_TRADES = 2_000;
-/** From this ratio of highest to lowest price, the charts start with a logarithmic scale. */
-const WIDE_RATIO = 5;
 const CHART_SITE = 'https://www.tradingview.com/';
 
 /** The texts of a page other than its data. */
@@ -37,7 +39,8 @@ export interface PageAssets {
   /** lightweight-charts' standalone build (Apache 2.0; its attribution is kept on the page). */
   readonly chartLibrary: string;
   readonly style: string;
-  readonly script: string;
+  /** In the order in which they run. */
+  readonly scripts: readonly string[];
 }
 
 export function reportPage(
@@ -45,40 +48,50 @@ export function reportPage(
   assets: PageAssets,
   heading: ReportHeading | null,
   notice: ArtifactNotice | null,
+  sent: SentStrategy | null = null,
 ): string {
   const precision = precisionOf(run);
   const title = `${titleOf(run, heading)}: backtest of ${marketOf(run)}`;
+  const data = dataOf(run, precision);
   return htmlPage({
     title,
     style: assets.style,
-    body: html`<main>${noticeSection(notice)}${bodyOf(run, heading, precision)}</main>
+    body: html`<main>${noticeSection(notice)}${bodyOf(run, heading, precision, sent, data)}</main>
       ${footer(run)}`,
-    data: dataOf(run, precision),
-    scripts: [assets.chartLibrary, assets.script],
+    data,
+    scripts: [assets.chartLibrary, ...assets.scripts],
   });
 }
 
-function bodyOf(run: CompletedRun, heading: ReportHeading | null, precision: Precision): Html {
+function bodyOf(
+  run: CompletedRun,
+  heading: ReportHeading | null,
+  precision: Precision,
+  sent: SentStrategy | null,
+  data: ReturnType<typeof dataOf>,
+): Html {
   const { base, quote } = run.report.input.instrument;
   const units = { base: base ?? 'units', quote: quote ?? 'quote' };
-  return html`${headingSection(run, heading, precision)}${diagnosisSection(run)}${chartsSection(run)}
+  return html`${headingSection(run, heading, precision)}${diagnosisSection(run)}${chartsSection(run, data)}
+    ${strategySection(run, sent)}
     <div class="pair">
       ${weightsSection(run)}${contributionSection(run)}${exposureSection(run)}${turnoverSection(run)}
       ${rankedOutSection(run)} ${funnelSection(run)}${bandSection(run)}${conditionsSection(run)}
-      ${spreadSection(run, units.quote, precision)}${drawdownsSection(run)}
+      ${spreadSection(run, units.quote, precision)}${rollingSection(run)}${drawdownsSection(run)}
     </div>
-    ${instrumentsSection(run, units.quote, precision)} ${monthsSection(run)}
+    ${instrumentsSection(run, units.quote, precision)} ${yearsSection(run)} ${monthsSection(run)}
     ${statisticsSection(run, units.quote, precision)} ${dataSection(run, precision)}
     ${tradesSection(shownTrades(run), run.trades.length, units, precision)}`;
 }
 
-const chartsSection = (run: CompletedRun): Html =>
+const chartsSection = (run: CompletedRun, data: ReturnType<typeof dataOf>): Html =>
   section(
-    { id: 'charts', title: 'Price, equity and drawdown' },
+    { id: 'charts', title: 'Price, equity and drawdown', note: chartNote(data) },
     html`<div class="tools">
         <div id="ranges"></div>
         ${instrumentChoice(run)}
         <label><input type="checkbox" id="log" /> Log scale</label>
+        <button type="button" id="save-equity">Save equity as CSV</button>
       </div>
       <div id="chart"></div>
       <p id="legend" aria-live="off"></p>
@@ -86,6 +99,21 @@ const chartsSection = (run: CompletedRun): Html =>
         ><p class="lead">The charts need JavaScript; everything else on this page works without it.</p></noscript
       >`,
   );
+
+/** What the colors and lines mean, and what is left out of the charts. */
+function chartNote({ barsPerPoint, notDrawn, levels, trades, tradeCount }: ReturnType<typeof dataOf>): string {
+  const hasLevels = Object.keys(levels).length > 0;
+  const parts = [
+    'Triangles are entries, dots exits, in the color of the result. Where there is no room, a count stands for ' +
+      'several trades: zoom in with the wheel or two fingers.',
+    ...(hasLevels ? ['Dashed: the stop in force (red) and the targets (green) of each trade.'] : []),
+    'The strip at the bottom shows when each condition was true.',
+    ...(barsPerPoint > 1 ? [`Each point stands for ${count(barsPerPoint)} bars.`] : []),
+    ...(trades.length < tradeCount ? [`The last ${count(trades.length)} trades are drawn.`] : []),
+    ...(notDrawn.length > 0 ? [`Not drawn, for lack of room: ${notDrawn.join(', ')}.`] : []),
+  ];
+  return parts.join(' ');
+}
 
 /** Which instrument the price pane shows; nothing where there is one. */
 function instrumentChoice({ report }: CompletedRun): Html {
@@ -126,30 +154,18 @@ const mostDecimals = ({ instruments }: PortfolioRun): number =>
   }, 0);
 
 /** What the script draws. */
-function dataOf(run: CompletedRun, precision: Precision): object {
+function dataOf(run: CompletedRun, precision: Precision) {
   const { config } = run.report.input;
   return {
     ...chartData(run, shownTrades(run)),
     initialBalance: config.initialBalance,
     symbol: marketOf(run),
+    benchmarkText: benchmarkName(config, run.report.portfolio?.isNamed === true),
     isDaily: !isIntraday(config.timeframe),
-    isWide: isWide(run),
     priceDecimals: precision.price,
     moneyDecimals: precision.money,
     tradeCount: run.trades.length,
   };
-}
-
-/** Whether the price moved so far that a linear scale would flatten most of it. */
-function isWide({ report }: CompletedRun): boolean {
-  const { bars, start, end } = report.input;
-  let lowest = Infinity;
-  let highest = 0;
-  for (let row = start; row < end; row++) {
-    lowest = Math.min(lowest, bars.low[row]);
-    highest = Math.max(highest, bars.high[row]);
-  }
-  return lowest > 0 && highest > WIDE_RATIO * lowest;
 }
 
 function footer({ report, resultHash, reproducibility }: CompletedRun): Html {

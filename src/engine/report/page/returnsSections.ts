@@ -1,6 +1,5 @@
 // Returns over time and per position: months and years, the deepest drawdowns, and the distribution of results.
 import { exitReasonOf, type ExitReason } from '../../definitions/exitReasons/exitReasons.ts';
-import { asHeading, benchmarkName } from '../buyAndHold.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { drawdowns } from '../drawdown.ts';
 import { html, NOTHING, section, signedCell, table, trusted, type Html } from '../kit/html.ts';
@@ -20,23 +19,21 @@ export function monthsSection(run: CompletedRun): Html {
     years.set(year, months);
   }
   if (years.size === 0) return NOTHING;
-  const market = marketYears(run);
   const rows = [...years].toReversed().map(([year, months]) => {
     const whole = months.reduce<number>((product, value) => product * (1 + (value ?? 0)), 1) - 1;
     return html`<tr>
       <th scope="row">${year}</th>
-      ${months.map(heatCell)}${totalCell(whole)}${totalCell(market.get(year) ?? null)}
+      ${months.map(heatCell)}${totalCell(whole)}
     </tr>`;
   });
   const headings = [
     { text: 'Year', isText: true },
     ...MONTHS.map((text) => ({ text })),
-    { text: 'Year' },
-    { text: asHeading(benchmarkName(run.report.input.config, run.report.portfolio?.isNamed === true)) },
+    { text: 'Year', isTotal: true },
   ];
   const note =
     'Return in percent of each month and year, by UTC days; a year in which the run starts or ends is partial.';
-  return section({ id: 'months', title: 'Months and years', note }, table(headings, rows, trusted(' class="heat"')));
+  return section({ id: 'months', title: 'Months', note }, table(headings, rows, trusted(' class="heat"')));
 }
 
 function heatCell(value: number | null): Html {
@@ -50,23 +47,6 @@ function heatCell(value: number | null): Html {
 function totalCell(value: number | null): Html {
   const text = percent(value, 1);
   return html`<td class="total${/[1-9]/.test(text) ? (value! > 0 ? ' up' : ' down') : ''}">${text}</td>`;
-}
-
-/** Return of the benchmark in each year: the first open of the run, then last close to last close. */
-function marketYears({ report }: CompletedRun): Map<string, number> {
-  const { bars, start, end } = report.input;
-  const { open, close } = report.benchmark ?? bars;
-  const years = new Map<string, number>();
-  if (end <= start) return years;
-  let before = open[start];
-  for (let row = start; row < end; row++) {
-    const year = String(new Date(bars.time[row]).getUTCFullYear());
-    const isLast = row + 1 === end || new Date(bars.time[row + 1]).getUTCFullYear() !== Number(year);
-    if (!isLast) continue;
-    years.set(year, close[row] / before - 1);
-    before = close[row];
-  }
-  return years;
 }
 
 /**
@@ -177,13 +157,16 @@ function histogram(returns: readonly number[]): Html {
   }
   const { width, height, left, bottom } = CHART;
   const edge = (bin: number): string => percent((first + bin) * step, step < 0.005 ? 2 : 1);
+  /** The outermost bins hold everything beyond them, and say so. */
+  const spanOf = (bin: number): string =>
+    bin === 0 ? `≤ ${edge(1)} %` : bin === BINS - 1 ? `≥ ${edge(bin)} %` : `${edge(bin)} to ${edge(bin + 1)} %`;
   const tallest = bins.reduce((most, size) => Math.max(most, size), 0);
   const barWidth = (width - 2 * left) / BINS;
   const x = (bin: number): string => (left + bin * barWidth).toFixed(1);
   const bars = bins.flatMap((size, bin) => {
     if (size === 0) return [];
     const tall = Math.max(2, ((height - bottom - 16) * size) / tallest);
-    const label = `${edge(bin)} to ${edge(bin + 1)} %: ${count(size)}`;
+    const label = `${spanOf(bin)}: ${count(size)}`;
     return [
       html`<rect
         class="${first + bin >= 0 ? 'gain' : 'loss'}"
@@ -197,11 +180,12 @@ function histogram(returns: readonly number[]): Html {
     ];
   });
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * BINS));
+  const labelOf = (bin: number): string => (bin === 0 ? spanOf(0) : bin === BINS ? spanOf(BINS - 1) : `${edge(bin)} %`);
   const labels = [...new Set([...ticks, -first])]
     .filter((bin) => bin >= 0 && bin <= BINS && isClear(bin, -first))
     .map((bin) => {
       const anchor = bin === 0 ? 'start' : bin === BINS ? 'end' : 'middle';
-      return html`<text x="${x(bin)}" y="${height - 6}" text-anchor="${anchor}">${edge(bin)}</text>`;
+      return html`<text x="${x(bin)}" y="${height - 6}" text-anchor="${anchor}">${labelOf(bin)}</text>`;
     });
   return html`<svg class="histogram" viewBox="0 0 ${width} ${height}" role="img" aria-label="Histogram of returns">
     <line x1="0" x2="${width}" y1="${height - bottom}" y2="${height - bottom}" />
@@ -212,4 +196,4 @@ function histogram(returns: readonly number[]): Html {
 }
 
 /** Labels near the one at zero would overlap it. */
-const isClear = (bin: number, zero: number): boolean => bin === zero || Math.abs(bin - zero) > 3;
+const isClear = (bin: number, zero: number): boolean => bin === zero || Math.abs(bin - zero) > 4;

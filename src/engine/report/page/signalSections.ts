@@ -4,7 +4,9 @@ import type { Diagnosis } from '../diagnosisFindings.ts';
 import type { RebalanceCounts } from '../../simulate/portfolio/portfolioSimulation.ts';
 import type { EntryFunnel, Funnel } from '../funnel.ts';
 import type { ConditionStats } from '../conditionStatistics.ts';
+import { REJECTION_REASONS } from '../../simulate/simulation.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
+import { inPageWords, REJECTIONS } from './pageWords.ts';
 import { html, NOTHING, section, table, type Html } from '../kit/html.ts';
 import { count, percent, percentWithSign } from '../kit/numberText.ts';
 
@@ -15,14 +17,14 @@ const SEVERITY_WORDS: Readonly<Record<Diagnosis['severity'], string>> = {
   info: 'Note',
 };
 
-export function diagnosisSection({ summary }: CompletedRun): Html {
-  const diagnosis = summary.strategyTrace?.diagnosis ?? [];
+export function diagnosisSection(run: CompletedRun): Html {
+  const diagnosis = run.summary.strategyTrace?.diagnosis ?? [];
   if (diagnosis.length === 0) return NOTHING;
   const notes = diagnosis.map(
     ({ code, severity, message, suggestion }) =>
-      html`<div class="note ${severity}">
-        <h3><span class="badge">${SEVERITY_WORDS[severity]}</span> ${message}</h3>
-        <p>${suggestion} <code>${code}</code></p>
+      html`<div class="note ${severity}" data-code="${code}">
+        <h3><span class="badge">${SEVERITY_WORDS[severity]}</span> ${inPageWords(message, run)}</h3>
+        <p>${inPageWords(suggestion, run)}</p>
       </div> `,
   );
   return section({ id: 'diagnosis', title: 'Diagnosis' }, html`${notes}`);
@@ -141,13 +143,6 @@ function entryStages(
   return stages.map(([name, count]) => ({ name, count, whole: evaluated }));
 }
 
-const REJECTIONS: Readonly<Record<string, string>> = {
-  INSUFFICIENT_BALANCE: 'Rejected: not enough balance',
-  MIN_NOTIONAL: 'Rejected: below the minimum notional',
-  ZERO_QTY: 'Rejected: quantity rounds to zero',
-  LEVEL_MISSING: 'Rejected: a price level is missing',
-};
-
 function lossesOf(funnel: Funnel): Pick<Stage, 'name' | 'count'>[] {
   return [
     { name: 'Already in a position', count: funnel.blockedInPosition },
@@ -156,7 +151,10 @@ function lossesOf(funnel: Funnel): Pick<Stage, 'name' | 'count'>[] {
     { name: 'No free slot in the account', count: funnel.rankedOut?.count ?? 0 },
     { name: 'Expired unfilled', count: funnel.ordersExpired },
     { name: 'Replaced by a newer signal', count: funnel.ordersReplaced },
-    ...Object.entries(funnel.ordersRejected).map(([code, count]) => ({ name: REJECTIONS[code] ?? code, count })),
+    ...REJECTION_REASONS.map((reason) => ({
+      name: `Rejected: ${REJECTIONS[reason]}`,
+      count: funnel.ordersRejected[reason] ?? 0,
+    })),
   ].filter((loss) => loss.count > 0);
 }
 

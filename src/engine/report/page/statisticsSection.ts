@@ -19,7 +19,7 @@ const TABLES: Readonly<Record<ReportTable, (quote: string) => Style>> = {
   position: () => ({ title: 'Per position', unit: '%', write: (value) => percent(value) }),
   edge: () => ({ title: 'Edge', unit: 'no unit', write: asRatio }),
   money: (quote) => ({ title: 'Money', unit: quote, write: (value, { money }) => fixed(value, money) }),
-  count: () => ({ title: 'Counts', unit: 'count', write: (value) => fixed(value, Number.isInteger(value) ? 0 : 1) }),
+  count: () => ({ title: 'Counts', unit: 'as named', write: (value) => fixed(value, Number.isInteger(value) ? 0 : 1) }),
   date: () => ({
     title: 'Dates',
     unit: 'UTC',
@@ -35,7 +35,7 @@ export function statisticsSection(run: CompletedRun, quote: string, precision: P
     const { title, unit, write } = TABLES[table](quote);
     const rows = STATISTICS.filter(({ row }) => row.table === table)
       .toSorted((a, b) => a.row.place - b.row.place)
-      .map(({ key, row }) => rowOf(againstBenchmark(row, benchmark), write(summary[key] ?? null, precision)));
+      .map(({ key, row }) => rowOf(againstBenchmark(row, benchmark), write(shownValue(row, summary[key]), precision)));
     if (table === 'money' && summary.carry !== undefined) {
       const { borrowPaid, dividendsReceived } = summary.carry;
       rows.push(rowOf({ name: 'Borrowing paid' }, write(borrowPaid, precision)));
@@ -54,6 +54,10 @@ export function statisticsSection(run: CompletedRun, quote: string, precision: P
   return section({ id: 'statistics', title: 'Statistics' }, html`<div class="columns">${tables}</div>`);
 }
 
+/** The number as pages show it: falls are below 0. */
+export const shownValue = ({ isFall }: ReportRow, value: number | null | undefined): number | null =>
+  value === null || value === undefined ? null : isFall ? -value : value;
+
 /** The row in the words of the benchmark of this run. */
 function againstBenchmark(row: ReportRow, benchmark: string): ReportRow {
   const named = (text: string): string => text.replace(BUY_AND_HOLD, benchmark);
@@ -61,9 +65,12 @@ function againstBenchmark(row: ReportRow, benchmark: string): ReportRow {
   return { ...row, name, ...(row.about !== undefined && { about: named(row.about) }) };
 }
 
-function rowOf({ name, about, isSigned }: Pick<ReportRow, 'name' | 'about' | 'isSigned'>, text: string): Html {
+type RowTexts = Pick<ReportRow, 'name' | 'about' | 'isSigned' | 'isFall' | 'unit'>;
+
+function rowOf({ name, about, isSigned, isFall, unit }: RowTexts, text: string): Html {
   const hint = about === undefined ? NOTHING : html` title="${about}"`;
   const mark = about === undefined ? NOTHING : trusted(' class="hint"');
-  const value = html`<td${isSigned ? tone(text) : NOTHING}>${text}</td>`;
-  return html`<tr><th scope="row"${hint}><span${mark}>${name}</span></th>${value}</tr>`;
+  const value = html`<td${isSigned || isFall ? tone(text) : NOTHING}>${text}</td>`;
+  const counted = unit === undefined ? NOTHING : html` <small>${unit}</small>`;
+  return html`<tr><th scope="row"${hint}><span${mark}>${name}</span>${counted}</th>${value}</tr>`;
 }

@@ -27,7 +27,9 @@ export function tradesSection(
   const note = `${which} Times are UTC. ${use}`;
   const isNamed = shown.some(({ symbol }) => symbol !== undefined);
   const rows = shown.map((trade, index) => rowOf(trade, index, precision)).toReversed();
-  return section({ id: 'trades', title, note }, table(headingsOf(units, isNamed), rows, trusted(' class="trades"')));
+  const body = html`<p class="tools"><button type="button" id="save-trades">Save as CSV</button></p>
+    ${table(headingsOf(units, isNamed), rows, trusted(' class="trades sortable choosable"'))}`;
+  return section({ id: 'trades', title, note }, body);
 }
 
 /** The first columns are those that a phone shows without scrolling. */

@@ -291,4 +291,3 @@ addEventListener('resize', () => {
   if (innerWidth !== drawnWidth) drawAll();
   drawnWidth = innerWidth;
 });
-document.body.dataset.ready = 'yes';

@@ -1,15 +1,15 @@
 // The report page as text: precision, names, units and sections, read back from the HTML of real runs.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createMarket, strategyHash, type BacktestTask, type StrategyAst } from '../../../src/engine/index.ts';
-import { simulateTask } from '../../../src/engine/backtest.ts';
-import { pageAssets } from '../../../src/engine/pool/pageAssets.ts';
-import { chartData } from '../../../src/engine/report/page/chartData.ts';
-import { html, tone } from '../../../src/engine/report/kit/html.ts';
-import { fixed, percent, priceDecimals, quantityDecimals } from '../../../src/engine/report/kit/numberText.ts';
-import { reportPage } from '../../../src/engine/report/page/reportPage.ts';
-import { CompletedRun } from '../../../src/engine/report/simulatedRun.ts';
-import { shippedData } from '../../support/shippedData.ts';
-import * as write from '../../support/builders.ts';
+import { createMarket, strategyHash, type BacktestTask, type StrategyAst } from '../../../../src/engine/index.ts';
+import { simulateTask } from '../../../../src/engine/backtest.ts';
+import { pageAssets } from '../../../../src/engine/pool/pageAssets.ts';
+import { chartData } from '../../../../src/engine/report/page/chartData.ts';
+import { html, tone } from '../../../../src/engine/report/kit/html.ts';
+import { fixed, percent, priceDecimals, quantityDecimals } from '../../../../src/engine/report/kit/numberText.ts';
+import { reportPage } from '../../../../src/engine/report/page/reportPage.ts';
+import { CompletedRun } from '../../../../src/engine/report/simulatedRun.ts';
+import { shippedData } from '../../../support/shippedData.ts';
+import * as write from '../../../support/builders.ts';
 
 const HEADING = {
   strategyName: 'Both ways & back',
@@ -211,7 +211,7 @@ describe('the list of statistics', () => {
       'Per position': '%',
       Edge: 'no unit',
       Money: 'USD',
-      Counts: 'count',
+      Counts: 'as named',
       Dates: 'UTC',
     });
     for (const { title, cells } of namedTables(euro)) {
@@ -305,7 +305,11 @@ describe('a chart', () => {
 
   it('draws a node on the scale of the price over the price, and others in a pane of their own', () => {
     const data = chartData(index.run, index.run.trades);
-    expect(data.overlays.map(({ name }) => name)).toEqual(['average']);
-    expect(data.oscillators.map(({ name }) => name)).toEqual(['strength']);
+    expect(data.lines.map(({ name, pane }) => [name, pane])).toEqual([
+      ['strength', 1],
+      ['average', 0],
+    ]);
+    expect(data.thresholds).toEqual([[45, 55]]);
+    expect(data.notDrawn).toEqual([]);
   });
 });
