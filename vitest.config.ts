@@ -4,7 +4,37 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const FOLDERS = ['bench', 'browser', 'cli', 'engine/pool', 'faults', 'hostile', 'jobs'];
+/** Folders of such files, and those of their files that share a process all the same: they start none. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  bench: ['compare', 'flameGraph', 'peers', 'suites'],
+  browser: [],
+  cli: [
+    'annualization',
+    'contradictions',
+    'data',
+    'demoFolder',
+    'explain',
+    'importFiles',
+    'outputs',
+    'supervisor',
+    'sweep',
+    'tenants',
+    'validate',
+  ],
+  'engine/pool': ['admission', 'compressedTexts', 'detailBytes', 'encodedRuns', 'tradeBytes', 'universes'],
+  faults: [],
+  hostile: [],
+  jobs: [
+    'claimer',
+    'executor',
+    'missingSnapshots',
+    'shardPlaces',
+    'statements',
+    'sweepShards',
+    'webhookRequest',
+    'webhooks',
+  ],
+};
 /** They share no process with others, for whose columns V8 would compile their loops again. */
 const KERNELS = ['engine/fast', 'engine/kernels'];
 /** Files that take twice as long where other files have run: V8 has compiled their loops for more kinds of values. */
@@ -12,7 +42,10 @@ const FILES = ['engine/simulate/truthTable', 'laws/sweepVerdict'];
 /** Files that count the memory of their process, or start and lose servers. */
 const OF_THEIR_PROCESS = ['engine/kernels/sharedMemory', 'db/embedded', 'db/lostConnection'];
 const allIn = (folders: readonly string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
-const ALONE = [...allIn(FOLDERS), ...[...FILES, ...OF_THEIR_PROCESS].map((file) => `test/${file}.test.ts`)];
+const foldersAlone = Object.entries(FOLDERS).map(
+  ([folder, sharing]) => `test/${folder}/${sharing.length === 0 ? '*' : `!(${sharing.join('|')})`}.test.ts`,
+);
+const ALONE = [...foldersAlone, ...[...FILES, ...OF_THEIR_PROCESS].map((file) => `test/${file}.test.ts`)];
 const PROJECTS = ['alone', 'shared', 'kernels'];
 
 /** Files that take longest, the longest first: none of them begins while a core has nothing else left to do. */
