@@ -55,6 +55,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/robustness.md sh': 'test/docsExamples.test.ts',
   'docs/robustness.md json': 'test/docsExamples.test.ts',
   'docs/sweeps.md sh': 'test/docsExamples.test.ts',
+  'docs/compare.md json': 'test/api/compare.test.ts',
   'docs/webhooks.md json': 'test/jobs/webhooks.test.ts',
   'docs/sweeps.md json': 'test/docsExamples.test.ts',
 };

@@ -48,18 +48,22 @@ export async function insertRerun(tx: Transaction, backtestId: string, request: 
   return id;
 }
 
-/** The same artifact of the same backtest, made or being made; marks it as read. */
+/**
+ * The same artifact of the same backtest, made or being made; marks it as read.
+ * @param failedSeconds also one that failed within so many seconds
+ */
 export async function findKeptRerun(
   sql: Queryable,
   backtestId: string,
   request: RerunRequest,
+  failedSeconds: number,
 ): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`
     with found as materialized (
       select id from reruns
       where backtest_id = ${backtestId} and request::text = ${JSON.stringify(request)}
         and case when outcome is null then created_at > now() - make_interval(secs => ${ABANDONED_AFTER_SECONDS})
-          else (outcome ->> 'ok')::boolean end
+          else (outcome ->> 'ok')::boolean or used_at > now() - make_interval(secs => ${failedSeconds}) end
       order by created_at desc limit 1
     ), marked as (${markRead(sql, sql`select id from found`)})
     select id from found`;

@@ -6,10 +6,11 @@ import type { Table } from './bars/table.ts';
 import { csvFile, jsonFile, type TableFile } from './bars/tableText.ts';
 import { artifactNotice, type ReadResult } from './report/artifactNotice.ts';
 import { reportPage, type PageAssets } from './report/page/reportPage.ts';
+import { dailyTable } from './report/comparison/dailyEquity.ts';
 import { equityTable, ordersTable, signalsTable, storedTradesTable, tradesTable } from './report/tables.ts';
 import { instrumentsTable, weightsTable } from './report/portfolio/portfolioTables.ts';
 import type { CompletedRun } from './report/simulatedRun.ts';
-import { ARTIFACT_NAMES, FORMATS_OF, PORTFOLIO_ARTIFACT_NAMES } from './task.ts';
+import { ARTIFACT_NAMES, DAILY_EQUITY, FORMATS_OF, PORTFOLIO_ARTIFACT_NAMES } from './task.ts';
 import type {
   ArtifactFormat,
   ArtifactName,
@@ -24,7 +25,7 @@ import type {
 const TABLES = { trades: tradesTable, equity: equityTable, orders: ordersTable, signals: signalsTable } as const;
 const PORTFOLIO_TABLES = { weights: weightsTable, instruments: instrumentsTable } as const;
 /** What reads the weights of every instant, which a run keeps only on request. */
-const READS_WEIGHTS: ReadonlySet<ArtifactName> = new Set(['weights', 'report']);
+const READS_WEIGHTS: ReadonlySet<ArtifactRequest['name']> = new Set(['weights', 'report']);
 
 /** What an artifact may need besides the run; both are read only when they are needed. */
 interface ArtifactSources {
@@ -48,7 +49,7 @@ export function buildArtifact(
   write: (piece: Uint8Array) => void,
 ): ArtifactOutcome {
   const { name, format, stored, heading } = request;
-  const error = formatError(name, format);
+  const error = name === DAILY_EQUITY ? null : formatError(name, format);
   if (error !== null) return { ok: false, error };
   if (isOfPortfolio(name) && task.config.instruments === undefined) return { ok: false, error: needsPortfolio(name) };
   const run = simulateTask(task, market, control, name === 'orders', READS_WEIGHTS.has(name));
@@ -62,7 +63,8 @@ export function buildArtifact(
   return { ok: true, resultHash: run.resultHash, notice };
 }
 
-function tableOf(name: Exclude<ArtifactName, 'report'>, run: CompletedRun): Table {
+function tableOf(name: Exclude<ArtifactRequest['name'], 'report'>, run: CompletedRun): Table {
+  if (name === DAILY_EQUITY) return dailyTable(run);
   if (!isOfPortfolio(name)) return TABLES[name](run);
   const { report } = run;
   return PORTFOLIO_TABLES[name](report, report.portfolio!);
@@ -71,8 +73,8 @@ function tableOf(name: Exclude<ArtifactName, 'report'>, run: CompletedRun): Tabl
 type PortfolioArtifact = (typeof PORTFOLIO_ARTIFACT_NAMES)[number];
 
 /** Whether only runs of several instruments have the artifact. */
-const isOfPortfolio = (name: ArtifactName): name is PortfolioArtifact =>
-  (PORTFOLIO_ARTIFACT_NAMES as readonly ArtifactName[]).includes(name);
+const isOfPortfolio = (name: ArtifactRequest['name']): name is PortfolioArtifact =>
+  (PORTFOLIO_ARTIFACT_NAMES as readonly string[]).includes(name);
 
 function needsPortfolio(name: PortfolioArtifact): RunError {
   const message =

@@ -64,6 +64,7 @@ export { checkConfigForm, CONFIG_EXAMPLE, configExampleFor, isCovered } from './
 export {
   ARTIFACT_FORMATS,
   ARTIFACT_NAMES,
+  DAILY_EQUITY,
   FORMATS_OF,
   PORTFOLIO_ARTIFACT_NAMES,
   type ArtifactFormat,
@@ -102,6 +103,24 @@ export type { Summary } from './report/summary.ts';
 export { escapeHtml } from './report/kit/html.ts';
 export { SYMBOL_COLUMN, TRADE_COLUMNS } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';
+
+// Several results: compared, and combined as one account
+export { combine, COMBINED_KEYS, REBALANCES } from './report/comparison/combination.ts';
+export { comparisonWarnings, type ComparableRun } from './report/comparison/comparability.ts';
+export { correlationsOf } from './report/comparison/correlations.ts';
+export {
+  commonDays,
+  equityBefore,
+  marksOn,
+  readDailyTable,
+  unionOfDays,
+  type DailyEquity,
+  type DayRange,
+} from './report/comparison/dailyEquity.ts';
+export { matchPositions, PositionList } from './report/comparison/matchedPositions.ts';
+export { settingDifferences } from './report/comparison/settingDifferences.ts';
+export { canonicalize } from './language/canonical/canonical.ts';
+export { previewIndexes } from './report/equityPreview.ts';
 
 // Sweeps
 export { heatmapOf } from './sweep/landscape.ts';

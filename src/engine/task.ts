@@ -38,6 +38,11 @@ export const ARTIFACT_FORMATS = ['arrow', 'csv', 'json', 'html'] as const;
 /** Artifacts that only runs of several instruments have. */
 export const PORTFOLIO_ARTIFACT_NAMES = ['weights', 'instruments'] as const;
 export type ArtifactName = (typeof ARTIFACT_NAMES | typeof PORTFOLIO_ARTIFACT_NAMES)[number];
+/**
+ * The daily equity from which runs are compared and combined, as CSV. The service makes it for itself: no route and no
+ * command takes it by name.
+ */
+export const DAILY_EQUITY = 'daily_equity';
 export type ArtifactFormat = (typeof ARTIFACT_FORMATS)[number];
 /** The formats each artifact is made in, the default first. */
 export const FORMATS_OF: Readonly<Record<ArtifactName, readonly ArtifactFormat[]>> = {
@@ -50,7 +55,7 @@ export const FORMATS_OF: Readonly<Record<ArtifactName, readonly ArtifactFormat[]
   instruments: ['json', 'csv', 'arrow'],
 };
 export interface ArtifactRequest {
-  readonly name: ArtifactName;
+  readonly name: ArtifactName | typeof DAILY_EQUITY;
   readonly format: ArtifactFormat;
   /** What the report's heading says of the run, which is not in its task; absent: nothing is known. */
   readonly heading?: ReportHeading;

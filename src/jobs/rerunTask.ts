@@ -7,7 +7,7 @@ import type { Rerun, RerunOutcome, RerunRequest, RerunSize } from '../db/reruns.
 import { summaryOf } from '../db/summaries.ts';
 import { addRerunJob } from '../db/tickets.ts';
 import { decodeDetail, STATISTIC_POSITIONS } from '../engine/index.ts';
-import type { ArtifactFormat, ArtifactName, Result, Pool, PoolBatch, RunError } from '../engine/index.ts';
+import type { ArtifactRequest, Result, Pool, PoolBatch, RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 import { maskInternalError } from './internalErrors.ts';
@@ -145,7 +145,7 @@ async function buildArtifact(
   file: KeptFile,
 ): Promise<RerunOutcome> {
   // Names and formats were checked by the route that asked.
-  const { name, format } = request as { name: ArtifactName; format: ArtifactFormat };
+  const { name, format } = request as ArtifactRequest;
   const { engineVersion, resultHash } = decodeDetail(detail).reproducibility;
   const stored = { engineVersion, resultHash, summary, detail, trades };
   const building = pool.build(batch, { name, format, heading, stored }, file.add);

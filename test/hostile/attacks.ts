@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { astOf, CONFIG, condition, readyVersion, type Attack, type Send, type Target } from './attack.ts';
+import { COMPARE_ATTACKS } from './compareAttacks.ts';
 import { DATA_ATTACKS } from './dataAttacks.ts';
 import { DOOR_ATTACKS } from './doorAttacks.ts';
 import { signToken } from './identity.ts';
@@ -166,6 +167,7 @@ const ATTACKS: readonly Attack[] = [
   ...PORTFOLIO_ATTACKS,
   ...SWEEP_ATTACKS,
   ...WEBHOOK_ATTACKS,
+  ...COMPARE_ATTACKS,
   ...DATA_ATTACKS,
   {
     name: 'versions without end',

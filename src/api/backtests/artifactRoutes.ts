@@ -3,16 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { readTrades } from '../../db/backtests.ts';
-import type { Sql } from '../../db/connect.ts';
-import {
-  countOpenReruns,
-  deleteRerun,
-  findKeptRerun,
-  insertRerun,
-  readRerunChunks,
-  readRerunOutcome,
-} from '../../db/reruns.ts';
-import type { RerunOutcome, RerunRequest } from '../../db/reruns.ts';
+import { deleteRerun, readRerunChunks } from '../../db/reruns.ts';
+import type { RerunOutcome } from '../../db/reruns.ts';
 import {
   ARTIFACT_FORMATS,
   ARTIFACT_NAMES,
@@ -23,16 +15,14 @@ import {
 } from '../../engine/index.ts';
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import type { Caller } from '../http/auth/authentication.ts';
 import { sendRows } from '../http/csvPages.ts';
-import { clientGone, waitFor } from '../http/waiting.ts';
 import { setFileHeaders, fileContents } from '../http/files.ts';
 import { answerAfter } from '../http/idempotency.ts';
-import { linkTo, type PublicAddress } from '../http/links.ts';
+import { linkTo } from '../http/links.ts';
 import { problem } from '../http/problems.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import { ArtifactQuery, readArtifactRequest, requireArtifactOf } from './artifactRequest.ts';
-import { queueFull } from './queueing.ts';
+import { awaitRerun, keptRerun, startRerun, type Rerunning } from './reruns.ts';
 import { requireCompleted } from './requireBacktest.ts';
 import { Verification } from './backtestSchemas.ts';
 import { TradeRow } from './resultSchemas.ts';
@@ -47,9 +37,6 @@ import {
   problems,
 } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
-
-/** A rerun takes about as long as the run did; clients give up on requests after about a minute. */
-const RERUN_MS = 55_000;
 
 /** Set if a recomputed artifact differs from the stored result; its value is the message of the notice. */
 const NOTICE_HEADER = 'artifact-notice';
@@ -91,12 +78,6 @@ const ArtifactResponse = {
   content: fileContents(ARTIFACT_FORMATS, ArtifactRows),
 };
 
-interface Rerunning {
-  readonly app: App;
-  readonly sql: Sql;
-  readonly config: PublicAddress;
-}
-
 export function artifactRoutes(app: App, services: Services): void {
   const rerunning = { app, sql: services.sql, config: services.config };
   artifactRoute(rerunning);
@@ -133,9 +114,7 @@ function artifactRoute(rerunning: Rerunning): void {
         return sendRows(reply, linkTo(config, request.url), inTurns(file), page);
       }
       const wanted = { kind: 'artifact', name, format, engine: ENGINE_VERSION } as const;
-      const kept = await findKeptRerun(sql, backtest.id, wanted);
-      if (kept === undefined) await requireRoom(sql, caller);
-      const id = kept ?? (await startRerun(rerunning, backtest.id, wanted));
+      const id = await keptRerun(sql, caller, backtest.id, wanted);
       const { notice } = requireOutcome(await awaitRerun(rerunning, id, reply));
       if (notice !== null) reply.header(NOTICE_HEADER, notice.message);
       setArtifactHeaders(reply, backtest.id, name, format);
@@ -169,7 +148,7 @@ function verifyRoute(rerunning: Rerunning, services: Services): void {
       answerAfter(services, request, reply, async () => {
         const { caller, params } = request;
         const backtest = await requireCompleted(sql, caller, pathId(params.id, 'backtest'));
-        const id = await startRerun(rerunning, backtest.id, { kind: 'verify' });
+        const id = await startRerun(sql, backtest.id, { kind: 'verify' });
         const answer = await awaitRerun(rerunning, id, reply).finally(() => deleteRerun(sql, id));
         const { resultHash, reproducibility, isOfOtherEngine } = requireOutcome(answer);
         const stored = { ...decodeDetail(backtest.detail!).reproducibility };
@@ -180,17 +159,6 @@ function verifyRoute(rerunning: Rerunning, services: Services): void {
           recomputed: { ...reproducibility },
         };
       }),
-  );
-}
-
-const startRerun = ({ sql }: Rerunning, backtestId: string, request: RerunRequest): Promise<string> =>
-  sql.begin((tx) => insertRerun(tx, backtestId, request));
-
-function awaitRerun({ app, sql }: Rerunning, id: string, reply: FastifyReply): Promise<RerunOutcome | undefined> {
-  const signals = [app.drainSignal, clientGone(reply)];
-  return waitFor(
-    { request: reply.request, notifications: app.notifications, id, timeoutMs: RERUN_MS, signals },
-    async () => (await readRerunOutcome(sql, id)) ?? undefined,
   );
 }
 
@@ -213,17 +181,4 @@ async function* inTurns(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
     yield chunk;
     await setImmediate();
   }
-}
-
-/** The most artifacts of one workspace that may wait at a time; they are made one after the other. */
-const MAX_OPEN_RERUNS = 64;
-
-/** @throws QUEUE_FULL */
-async function requireRoom(sql: Sql, caller: Caller): Promise<void> {
-  const open = await countOpenReruns(sql, caller.workspaceId);
-  if (open < MAX_OPEN_RERUNS) return;
-  const message =
-    `${open} artifacts of the workspace are being made, and at most ${MAX_OPEN_RERUNS} may be at a time. ` +
-    'Ask again when some are done.';
-  throw queueFull('openArtifacts', MAX_OPEN_RERUNS, open, message);
 }

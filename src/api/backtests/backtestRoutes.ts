@@ -47,6 +47,8 @@ import {
 import type { App, Services } from '../services.ts';
 import { artifactRoutes } from './artifactRoutes.ts';
 import { listRoute } from './listRoute.ts';
+import { combineRoute } from './combineRoute.ts';
+import { compareRoute } from './compareRoute.ts';
 import { robustnessRoutes } from './robustnessRoutes.ts';
 import { deleteRoute, followRoute, labelRoute, type RunKind } from './runRoutes.ts';
 
@@ -71,6 +73,8 @@ export async function backtestRoutes(app: App, services: Services): Promise<void
   });
   labelRoute(app, services.sql, KIND, keepBacktest);
   artifactRoutes(app, services);
+  compareRoute(app, services);
+  combineRoute(app, services);
   robustnessRoutes(app, services);
 }
 

@@ -6,7 +6,7 @@ import { DAY_MS } from '../bars/bars.ts';
 import { isFiner, longestMs, shortestMs } from '../bars/timeframes.ts';
 import { estimateBacktest } from '../estimateBacktest.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
-import type { ArtifactName, ArtifactRequest, BacktestTask } from '../task.ts';
+import type { ArtifactRequest, BacktestTask } from '../task.ts';
 import type { Lease } from './admission.ts';
 import type { MemoryAnswer } from './control.ts';
 
@@ -51,7 +51,9 @@ export function estimateArtifactBytes(
  * What an artifact holds besides the columns of its run, and what an Arrow file adds, which has all of its columns in
  * memory. One trade and one order per bar are assumed; a run that makes more trades asks for more memory (RunMemory).
  */
-const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: number; readonly arrow: number }>> = {
+const ARTIFACT_BYTES_PER_BAR: Readonly<
+  Record<ArtifactRequest['name'], { readonly table: number; readonly arrow: number }>
+> = {
   trades: { table: 100, arrow: 50 },
   equity: { table: 16, arrow: 24 },
   orders: { table: 400, arrow: 200 },
@@ -59,6 +61,7 @@ const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: nu
   report: { table: 64, arrow: 0 },
   weights: { table: 16, arrow: 24 },
   instruments: { table: 1, arrow: 1 },
+  daily_equity: { table: 16, arrow: 0 },
 };
 /**
  * Text that is not collected yet, the page of a report, and chunks on their way (artifactChunks.ts), also as encoded
