@@ -115,6 +115,12 @@ describe('POST /backtests/compare', () => {
     ]);
   });
 
+  it('calls a backtest by its name where it has one', async () => {
+    await client.patch(`/backtests/${idOf(second)}`, { name: 'slower' });
+    const { body } = await compare({ trades: false, correlations: false });
+    expect(body.backtests.map(({ label }: { label: string }) => label)).toEqual(['Strategy 1 v1, SPX 1d', 'slower']);
+  });
+
   it('leaves out what is not asked for, and needs no worker for it', async () => {
     const { status, body } = await compare({ trades: false, correlations: false });
     expect([status, body.trades, body.correlations, body.equity]).toEqual([200, null, null, null]);

@@ -119,7 +119,7 @@ const waitingFor = z.array(Uuid).meta({ description: 'The backtests whose daily 
 
 const named = {
   id: Uuid,
-  label: z.string().meta({ description: 'Strategy, version, market and timeframe.' }),
+  label: z.string().meta({ description: 'Its name, or strategy, version, market and timeframe.' }),
   symbol: z.string().meta({ description: 'Of a portfolio the first symbols of its list.' }),
   timeframe: z.string(),
 };

@@ -20,7 +20,7 @@ import type { Services } from '../services.ts';
 export interface ComparedRun extends ComparableRun {
   readonly stored: ComparedBacktest;
   readonly detail: ResultDetail;
-  /** As people call it: strategy, version, market and timeframe. */
+  /** Its name, or strategy, version, market and timeframe. */
   readonly label: string;
   /** Its symbols, the first ones of a portfolio. */
   readonly symbol: string;
@@ -62,7 +62,7 @@ function runOf(stored: ComparedBacktest, quotes: ReadonlyMap<string, string | nu
   return {
     stored,
     detail,
-    label: `${stored.strategyName} v${stored.version}, ${symbol} ${config.timeframe}`,
+    label: stored.name ?? `${stored.strategyName} v${stored.version}, ${symbol} ${config.timeframe}`,
     symbol,
     symbols,
     config,
