@@ -75,6 +75,7 @@ describe('the map of areas', () => {
     'log.ts': ['config.ts'],
     cli: ['api', 'jobs', 'engine', 'market', 'db', ...SHARED],
     api: ['engine', 'market', 'db', ...SHARED],
+    console: [],
     jobs: ['engine', 'market', 'db', ...SHARED],
     market: ['engine', 'db', ...SHARED],
     db: ['engine', ...SHARED],

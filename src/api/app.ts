@@ -29,6 +29,7 @@ import { apiKeyRoutes } from './apiKeys/apiKeyRoutes.ts';
 import { backtestRoutes } from './backtests/backtestRoutes.ts';
 import { authoringPackRoutes } from './discovery/authoringPack.ts';
 import { capabilitiesRoutes } from './discovery/capabilityRoutes.ts';
+import { consoleRoutes } from './console/consoleRoutes.ts';
 import { docsRoutes } from './docs/docsRoutes.ts';
 import { healthRoutes, measureProcess } from './health/healthRoutes.ts';
 import { editorRoutes } from './strategies/editorRoutes.ts';
@@ -165,4 +166,5 @@ async function registerRoutes(app: App, services: Services): Promise<void> {
   await mcpRoutes(app, services);
   openapiRoute(app);
   docsRoutes(app, services);
+  consoleRoutes(app);
 }

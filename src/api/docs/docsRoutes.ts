@@ -19,6 +19,7 @@ export const PAGES: readonly Page[] = [
     title: 'Getting started',
     about: 'From a key to a result over HTTP, command by command.',
   },
+  { file: 'console.md', title: 'The console', about: 'Results, sweeps, strategies and data in a browser.' },
   { file: 'language.md', title: 'What strategies can say', about: 'Sections, expressions and places of a strategy.' },
   { file: 'config.md', title: 'What a backtest runs on', about: 'Market, range, money and costs: every member.' },
   { file: 'indicators.md', title: 'Indicators and patterns', about: 'Every one with its arguments and formula.' },
@@ -122,7 +123,8 @@ function indexPage(address: PublicAddress, pages: readonly Page[]): string {
 <p>Author trading strategies as JSON, have them validated, and run backtests of them. Every page here is served by this
 service and works without a network.</p>
 <h2>Begin</h2>
-<p>People: <a href="${hrefOf('/docs/getting-started.md')}">Getting started</a>. Programs:
+<p>People: the <a href="${hrefOf('/console/')}">console</a> shows what runs and what came out, and
+<a href="${hrefOf('/docs/getting-started.md')}">Getting started</a> leads there. Programs:
 <code>GET /public/v1</code> with an API key describes the workflow, and <code>GET /public/v1/authoring-pack</code>
 holds what it takes to write a strategy. Agents connect to <code>/mcp</code>.</p>
 <h2>Guides</h2>
@@ -178,7 +180,12 @@ function html(address: PublicAddress, title: string, pages: readonly Page[], bod
   const hrefOf = hrefIn(address);
   const link = (path: string, text: string): string => `<a href="${hrefOf(path)}">${text}</a>`;
   const guides = pages.map(({ file, title: name }) => link(`/docs/${file}`, name));
-  const links = [link('/docs', 'Candlepool'), ...guides, link('/docs/api/', 'API reference')];
+  const links = [
+    link('/docs', 'Candlepool'),
+    link('/console/', 'Open the console'),
+    ...guides,
+    link('/docs/api/', 'API reference'),
+  ];
   return `<!doctype html>
 <html lang="en">
 <head>

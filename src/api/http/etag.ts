@@ -21,8 +21,9 @@ export function sendTagged(
   reply: FastifyReply,
   { body, etag }: TaggedBody,
   type = 'application/json; charset=utf-8',
+  cacheControl = 'private, no-cache',
 ): FastifyReply {
-  reply.header('etag', etag).header('cache-control', 'private, no-cache');
+  reply.header('etag', etag).header('cache-control', cacheControl);
   if (!reply.hasHeader('vary')) reply.header('vary', 'accept-encoding');
   if (matches(request.headers['if-none-match'], etag)) {
     // The tag that 200 would have had.
