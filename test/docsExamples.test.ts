@@ -56,6 +56,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/robustness.md json': 'test/docsExamples.test.ts',
   'docs/sweeps.md sh': 'test/docsExamples.test.ts',
   'docs/compare.md json': 'test/api/compare.test.ts',
+  'docs/labels.md json': 'test/api/labels.test.ts',
   'docs/webhooks.md json': 'test/jobs/webhooks.test.ts',
   'docs/sweeps.md json': 'test/docsExamples.test.ts',
 };

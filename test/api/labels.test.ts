@@ -1,6 +1,9 @@
 // Labels over HTTP: names, tags and notes of strategies, backtests and sweeps, how lists find them, what archiving and
 // deleting do, and that no other workspace sees or changes any of it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../src/config.ts';
 import type { Client, Reply } from '../support/apiApp.ts';
 import { config } from '../support/backtestApi.ts';
 import { createSweepApi, type SweepApi, type SweepClient } from '../support/sweepApi.ts';
@@ -17,6 +20,7 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]());
 
 const LABELS = { name: 'Base case', tags: ['spx', 'naïve 📈'], note: 'Before costs,\nfor later.' };
+const [, EXAMPLE] = /```json\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs/labels.md'), 'utf8'))!;
 const payload = { settings: {}, strategyAst: CROSSING };
 const space = { fast: { values: [3, 5] }, slow: { values: [20, 30] } };
 
@@ -64,6 +68,12 @@ describe.each(each)('labels of %s', (kind) => {
     expect(row).not.toHaveProperty('note');
     const plain = (await client.get((await make(kind)).path)).body;
     for (const member of ['tags', 'note']) expect(plain).not.toHaveProperty(member);
+  });
+
+  it('take the example of docs/labels.md', async () => {
+    const { path } = await make(kind);
+    const labels = JSON.parse(EXAMPLE) as object;
+    expect((await client.patch(path, labels)).body).toMatchObject(labels);
   });
 
   it('are changed one by one, and removed by null', async () => {
@@ -264,5 +274,66 @@ describe('the storage quota', () => {
     expect(await free.post('/backtests/batch', { items: [{ ...backtest, note: 'x'.repeat(50) }] })).toMatchObject(full);
     expect((await free.post('/backtests', backtest)).status).toBe(201);
     expect((await free.get('/backtests')).body.pagination.total).toBe(1);
+  });
+});
+
+describe('over MCP', () => {
+  const call = async (name: string, args: object): Promise<Reply['body']> => {
+    const { text } = await api.api.send({
+      method: 'POST',
+      url: '/mcp',
+      headers: {
+        authorization: `Bearer ${client.apiKey}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+    });
+    const { result } = JSON.parse(text.slice(text.indexOf('{')));
+    return JSON.parse(result.content[0].text);
+  };
+  const idsIn = ({ data }: { data: { id: string }[] }): string[] => data.map(({ id }) => id);
+
+  it('finds by tags what the tools have made, labels it, and deletes it', async () => {
+    const labels = { tags: ['mcp', 'all'], note: 'Made by an agent.' };
+    const { strategyVersionId } = client;
+    const made = {
+      strategy: await call('create_strategy', { name: 'By MCP', ...payload, ...labels }),
+      backtest: await call('run_backtest', { strategyVersionId, config: config(), wait: 0, ...labels }),
+      sweep: await call('run_sweep', {
+        strategyVersionId,
+        config: config(),
+        space,
+        method: 'grid',
+        wait: 0,
+        ...labels,
+      }),
+    };
+    await client.post(`/backtests/${made.backtest.id}/cancel`);
+    for (const [kind, list] of [
+      ['strategy', 'list_strategies'],
+      ['backtest', 'list_backtests'],
+      ['sweep', 'list_sweeps'],
+    ] as const) {
+      const { id } = made[kind];
+      expect(idsIn(await call(list, { tag: ['mcp', 'all'] })), kind).toEqual([id]);
+      expect(await call('label', { kind, id, note: null, tags: ['renamed'] })).toMatchObject({ id, tags: ['renamed'] });
+      expect(idsIn(await call(list, { tag: 'mcp' }))).toEqual([]);
+      await call('label', { kind, id, archived: true });
+      expect(idsIn(await call(list, { tag: 'renamed' }))).toEqual([]);
+      expect(idsIn(await call(list, { tag: 'renamed', archived: 'all' }))).toEqual([id]);
+      const deleted = await call('label', { kind, id, delete: true });
+      if (kind === 'sweep') expect(deleted).toMatchObject({ code: 'SWEEP_NOT_TERMINAL' });
+      else expect(deleted).toEqual({ id, deleted: true });
+    }
+  });
+
+  it('lists the columns that are asked for, of what the conditions leave', async () => {
+    const { id } = await make('backtests', { name: 'Columns' });
+    const columns = ['name', 'sharpeRatio', 'status'];
+    const { data } = await call('list_backtests', { search: 'columns', columns });
+    expect(data).toEqual([{ id, name: 'Columns', sharpeRatio: null, status: 'queued', createdAt: expect.any(String) }]);
+    expect((await call('list_backtests', { minTrades: 1, where: 'sharpeRatio>1' })).data).toEqual([]);
+    expect(await call('list_backtests', { where: 'sharpe>1' })).toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 });

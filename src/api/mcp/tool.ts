@@ -115,6 +115,9 @@ export function post(path: string, args?: ToolArguments): ApiRequest {
 }
 
 /** @param path below the public API's own */
+export const patch = (path: string, body: ToolArguments): ApiRequest => ({ method: 'PATCH', path: BASE + path, body });
+
+/** @param path below the public API's own */
 export const remove = (path: string): ApiRequest => ({ method: 'DELETE', path: BASE + path });
 
 export const upload = (path: string, file: Uint8Array, key: unknown): ApiRequest => ({
@@ -123,6 +126,14 @@ export const upload = (path: string, file: Uint8Array, key: unknown): ApiRequest
   file,
   idempotencyKey: key as string | undefined,
 });
+
+/** The query of a request: a list gives its parameter several times. */
+export const queryOf = (args: ToolArguments): string =>
+  Object.entries(args)
+    .flatMap(([name, value]) => (Array.isArray(value) ? value.map((item: unknown) => [name, item]) : [[name, value]]))
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${String(name)}=${segment(value)}`)
+    .join('&');
 
 /** A value as one segment of a path. */
 export const segment = (value: unknown): string => encodeURIComponent(String(value));

@@ -1,13 +1,15 @@
 // MCP tools: each is one call of the public API, with its schema. The names are part of the contract.
 import { z } from 'zod';
-import { BacktestListQuery, CreateBacktestBody, MAX_BATCH } from '../backtests/backtestSchemas.ts';
+import { CreateBacktestBody, MAX_BATCH } from '../backtests/backtestSchemas.ts';
 import { PACK_PARTS } from '../discovery/authoringPack.ts';
 import { RobustnessBody } from '../backtests/robustnessSchemas.ts';
 import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
-import { CreateBody, FinalizeBody, StrategyListQuery, ValidateBody } from '../strategies/strategySchemas.ts';
+import { CreateBody, FinalizeBody, ValidateBody } from '../strategies/strategySchemas.ts';
 import { fullSchema } from './listing.ts';
 import type { ApiAnswer } from './apiCall.ts';
 import { DATA_TOOLS } from './dataTools.ts';
+import { CURSOR, LIMIT, LIST_BYTES, listBacktests, listStrategies, listSweeps } from './listTools.ts';
+import { labelTool } from './labelTool.ts';
 import { getBacktestArtifact, getSweepRows } from './rowTools.ts';
 import { queueTool, resultTool } from './runTools.ts';
 import {
@@ -16,12 +18,12 @@ import {
   idempotencyKey,
   listing,
   post,
+  queryOf,
   readTool,
   segment,
   withMaxBytes,
   writeTool,
   type Tool,
-  type ToolArguments,
 } from './tool.ts';
 import { bodyMembers } from './toolArguments.ts';
 
@@ -91,13 +93,6 @@ const getStrategy = readTool(
   },
 );
 
-/** Room for a page of the usual length. */
-const LIST_BYTES = 16_000;
-const CURSOR = z
-  .string()
-  .optional()
-  .describe('`pagination.nextCursor` of the page before, with the same sort and filters.');
-
 const listMarketData = readTool(
   'list_market_data',
   'List market data',
@@ -105,7 +100,7 @@ const listMarketData = readTool(
   {
     symbol: z.string().optional(),
     owner: z.enum(['workspace', 'shared']).optional(),
-    limit: BacktestListQuery.shape.limit,
+    limit: LIMIT,
     cursor: CURSOR,
   },
   (args, { call }) => call(get(`/market-data?${queryOf(args)}`)),
@@ -117,7 +112,7 @@ const listTemplates = readTool(
   'Strategies to learn from; with `key`, one with its payload and a config on which it trades.',
   {
     key: z.string().optional(),
-    limit: BacktestListQuery.shape.limit,
+    limit: LIMIT,
     cursor: CURSOR,
   },
   ({ key, ...page }, { call }) =>
@@ -139,39 +134,6 @@ const cancelSweep = writeTool(
   { id: id('sweep') },
   (args, { call }) => call(post(`/sweeps/${segment(args.id)}/cancel`)),
 );
-
-const { limit, status, strategyId, strategyVersionId, symbol, timeframe } = BacktestListQuery.shape;
-const listBacktests = readTool(
-  'list_backtests',
-  'List and compare backtests',
-  'Backtests with headline numbers, parameters and worst diagnosis, sorted by any key of the summary.',
-  {
-    sort: z.string().default('-createdAt').describe('createdAt or a key such as sharpeRatio; - before it: descending.'),
-    status,
-    strategyId,
-    strategyVersionId,
-    symbol,
-    timeframe,
-    limit,
-    cursor: CURSOR,
-  },
-  (args, { call }) => call(get(`/backtests?${queryOf(args)}`)),
-);
-
-const { search, status: versionStatus } = StrategyListQuery.shape;
-const listStrategies = readTool(
-  'list_strategies',
-  'List strategies',
-  'Strategies, newest first, with the ids and states of their newest versions.',
-  { search, status: versionStatus, limit, cursor: CURSOR },
-  (args, { call }) => call(get(`/strategies?${queryOf(args)}`)),
-);
-
-const queryOf = (args: ToolArguments): string =>
-  Object.entries(args)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${segment(value)}`)
-    .join('&');
 
 const robustnessPath = (backtestId: unknown): string => `/backtests/${segment(backtestId)}/robustness`;
 
@@ -216,7 +178,7 @@ export const TOOLS: readonly Tool[] = [
     VALIDATED,
     (args, { call }) => call(post('/strategies/explain', args)),
   ),
-  listing(withMaxBytes(listStrategies, LIST_BYTES)),
+  listStrategies,
   getStrategy,
   withMaxBytes(listTemplates, LIST_BYTES),
   answering(
@@ -264,7 +226,7 @@ export const TOOLS: readonly Tool[] = [
     },
     (args) => `/backtests/${segment(args.id)}`,
   ),
-  listing(withMaxBytes(listBacktests, LIST_BYTES)),
+  listBacktests,
   getBacktestArtifact,
   // Cancelling again changes nothing more.
   { ...cancelBacktest, isIdempotent: true },
@@ -286,6 +248,7 @@ export const TOOLS: readonly Tool[] = [
     },
     (args) => `/sweeps/${segment(args.id)}`,
   ),
+  listSweeps,
   getSweepRows,
   writeTool(
     'run_sweep_row',
@@ -315,4 +278,5 @@ export const TOOLS: readonly Tool[] = [
     },
     (args) => `${robustnessPath(args.backtestId)}/${segment(args.id)}`,
   ),
+  labelTool,
 ];
