@@ -15,7 +15,7 @@ export interface TierLimits {
   readonly depth: number;
   readonly strategies: number;
   readonly versionsPerStrategy: number;
-  /** Bytes of versions and of answers kept under Idempotency-Keys, as JSON. */
+  /** Bytes of versions, of labels and of answers kept under Idempotency-Keys, as JSON. */
   readonly storedBytes: number;
   /** Stored bytes of the results of backtests; below, those of sweeps and robustness checks. */
   readonly backtestResultBytes: number;

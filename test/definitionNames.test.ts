@@ -26,6 +26,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       'src/api/backtests/agentView.ts': 'the few that an agent reads first',
       'src/api/backtests/compareExamples.ts': 'an example of a request',
       'src/api/backtests/compareSchemas.ts': 'the metrics of a comparison that names none',
+      'src/api/backtests/listColumns.ts': 'the number that minTrades is about, and an example of a condition',
       'src/api/sweeps/sweepBodies.ts': 'the columns of the table that an agent reads',
       'src/api/sweeps/sweepExamples.ts': 'an example of a request',
       'src/cli/backtest.ts': 'the lines that the command prints',
