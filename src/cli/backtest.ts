@@ -23,6 +23,7 @@ import {
 import { makeFolder } from '../folders.ts';
 import { counted, symbolsText } from '../market/formatting.ts';
 import { symbolList, wholeNumber } from './arguments.ts';
+import { labelsMember, withLabelOptions, type LabelOptions } from './labelOptions.ts';
 import { describeSource } from './marketSource.ts';
 import { CommandError, percent, printJson, printLine, printTable, refusal, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
@@ -31,7 +32,7 @@ import { openRun, withMarketOptions, type MarketOptions, type OpenedRun } from '
 import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 import { Readable } from 'node:stream';
 
-interface Options extends StrategyOptions, InstrumentOptions, MarketOptions, ArtifactOptions {
+interface Options extends StrategyOptions, InstrumentOptions, MarketOptions, ArtifactOptions, LabelOptions {
   readonly config: string;
   readonly out?: string;
   readonly json?: boolean;
@@ -44,7 +45,7 @@ export function register(program: Command): void {
     .option('--symbols <list>', 'trade these from one account, such as AAPL,MSFT, in place of the config', symbolList)
     .option('--slots <count>', 'the most positions of a portfolio, in place of the config', wholeNumber(1, 100_000))
     .option('--out <folder>', 'write summary.json and trades.json into this folder');
-  withJson(withArtifactOptions(withMarketOptions(command))).action(run);
+  withJson(withLabelOptions(withArtifactOptions(withMarketOptions(command)))).action(run);
 }
 
 async function run(options: Options): Promise<void> {
@@ -63,6 +64,7 @@ async function run(options: Options): Promise<void> {
   const { summary, trades } = outcome;
   const warnings = [...issues, ...outcome.warnings];
   const result = {
+    ...labelsMember(options),
     summaryJson: shownSummary({ ...summary }),
     trades,
     reproducibility: outcome.reproducibility,

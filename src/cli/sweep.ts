@@ -33,6 +33,7 @@ import { issuesOfZod } from '../api/http/envelopeIssues.ts';
 import { MAX_THREADS } from '../config.ts';
 import { counted } from '../market/formatting.ts';
 import { oneOf, symbolList, wholeNumber } from './arguments.ts';
+import { labelsMember, withLabelOptions, type LabelOptions } from './labelOptions.ts';
 import { CommandError, percent, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
@@ -41,7 +42,7 @@ import { openRun, withMarketOptions, type MarketOptions } from './runMarkets.ts'
 import { readJsonObject, withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 import { runShards, type SweepInputs } from './sweepShards.ts';
 
-interface Options extends StrategyOptions, InstrumentOptions, MarketOptions {
+interface Options extends StrategyOptions, InstrumentOptions, MarketOptions, LabelOptions {
   readonly config?: string;
   readonly space: string;
   readonly method?: string;
@@ -80,7 +81,7 @@ export function register(program: Command): void {
     .option('--threads <count>', 'worker threads', wholeNumber(1, MAX_THREADS), availableParallelism())
     .option('--rows <file>', 'write every row into this file: .arrow, .csv or .json', rowsFile)
     .option('--report <file>', 'write the report, one HTML page, into this file');
-  withJson(withMarketOptions(command)).action(run);
+  withJson(withLabelOptions(withMarketOptions(command))).action(run);
 }
 
 function rowsFile(path: string): string {
@@ -108,7 +109,7 @@ async function run(options: Options): Promise<void> {
   if (options.report !== undefined) files.push({ path: options.report, content: finished.page });
   if (options.rows !== undefined) files.push({ path: options.rows, content: encodedRows(job, shards, options.rows) });
   await writeOutputs(files);
-  if (options.json) return printJson(shownResult(finished.result));
+  if (options.json) return printJson({ ...labelsMember(options), ...shownResult(finished.result) });
   print(finished.result, spaceOf(job).size);
   for (const { path } of files) printLine(`wrote ${path}`);
 }
@@ -128,7 +129,8 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
   const config = await readConfigFile(options.config ?? options.space, options, content.space ?? content);
   const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const body: Record<string, unknown> = 'space' in content ? { ...content } : { space: content };
-  delete body.strategyVersionId;
+  // What a request has besides the sweep itself.
+  for (const name of ['strategyVersionId', 'name', 'tags', 'note']) delete body[name];
   const { method, budget, seed, objective } = options;
   const given = {
     method: DEFAULT_METHOD,

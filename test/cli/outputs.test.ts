@@ -110,7 +110,18 @@ describe('backtest', () => {
     expect(readdirSync(at('said/out')).toSorted()).toEqual(['summary.json', 'trades.json']);
   });
 
+  it('keeps the labels of the run in its result, and has none without them', async () => {
+    const labels = { name: 'Base case', tags: ['spx', 'candidate'], note: 'Before costs.' };
+    const options = ['--name', labels.name, '--tags', 'spx, candidate', '--note', labels.note, '--out', at('labeled')];
+    const labeled = JSON.parse((await callCommand([...INPUTS, ...options, '--json'])).stdout) as Row;
+    const plain = JSON.parse((await callCommand([...INPUTS, '--json'])).stdout) as Row;
+    expect(labeled).toEqual({ labels, ...plain });
+    expect(JSON.parse(readFileSync(at('labeled/summary.json'), 'utf8'))).toMatchObject({ labels });
+  });
+
   it.each([
+    ['the same tag twice', ['--tags', 'a,a'], 'Give up to 20 different tags of 1 to 40 characters'],
+    ['an empty name', ['--name', ' '], 'Give 1 to 200 characters.'],
     ['an unknown extension', ['--trades', at('t.xlsx')], '.json, .csv, .arrow, .feather'],
     ['no extension', ['--equity', at('equity')], '.json, .csv, .arrow, .feather'],
     ['a report that is not a page', ['--report', at('r.pdf')], '.html'],

@@ -11,6 +11,7 @@ import { signToken } from './identity.ts';
 import { largeBodies } from './largeBodies.ts';
 import { PORTFOLIO_ATTACKS } from './portfolioAttacks.ts';
 import { SWEEP_ATTACKS } from './sweepAttacks.ts';
+import { LABEL_ATTACKS } from './labelAttacks.ts';
 import { WEBHOOK_ATTACKS } from './webhookAttacks.ts';
 import { SWEEP_BODIES, VARIED_AST } from './sweepBodies.ts';
 import { slowBodies } from './slowBodies.ts';
@@ -167,6 +168,7 @@ const ATTACKS: readonly Attack[] = [
   ...PORTFOLIO_ATTACKS,
   ...SWEEP_ATTACKS,
   ...WEBHOOK_ATTACKS,
+  ...LABEL_ATTACKS,
   ...COMPARE_ATTACKS,
   ...DATA_ATTACKS,
   {
