@@ -66,6 +66,7 @@ interface BacktestFilters extends LabelFilters {
   /** One of those that it trades. */
   readonly symbol?: string | undefined;
   readonly timeframe?: string | undefined;
+  readonly batchId?: string | undefined;
   /** Exclusive, like `createdBefore`. */
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
@@ -82,7 +83,7 @@ export async function listBacktests(
   positions: SummaryPositions,
   keys: readonly FlatKey[] = HEADLINES,
 ): Promise<{ rows: { row: BacktestRow; value: string; id: string }[]; total: number }> {
-  const { status, strategyId, strategyVersionId, symbol, timeframe, createdAfter, createdBefore } = filters;
+  const { status, strategyId, strategyVersionId, symbol, timeframe, batchId, createdAfter, createdBefore } = filters;
   const conditions = (filters.where ?? []).map(
     ({ key, comparison, value }) =>
       sql`and ${sql.unsafe(summaryNumber(key, positions))} ${sql.unsafe(comparison)} ${value}::float8`,
@@ -98,6 +99,7 @@ export async function listBacktests(
     ${strategyVersionId ? sql`and b.strategy_version_id = ${strategyVersionId}` : sql``}
     ${symbol ? sql`and ${symbol} = any (${symbolsOf(sql)})` : sql``}
     ${timeframe ? sql`and b.timeframe = ${timeframe}` : sql``}
+    ${batchId ? sql`and b.batch_id = ${batchId}` : sql``}
     ${createdAfter ? sql`and b.created_at > ${createdAfter}` : sql``}
     ${createdBefore ? sql`and b.created_at < ${createdBefore}` : sql``}
     ${runsLabeled(sql, workspaceId, filters, 'b.id', 'b.symbol')} ${conditions.length > 0 ? conditions : sql``}`;

@@ -91,6 +91,7 @@ export const openBacktests = (sql: Queryable, workspaceId: string) => sql<[{ cou
  * Inserts any number of backtests in one statement, so that the rows and the claim to their request key are stored
  * together or not at all, whatever happens to the transaction around it; then their tickets.
  * @param requestKey names the request (requestKeyOf in idempotencyKeys.ts); null: it has no Idempotency-Key
+ * @param batchId by which a list finds them; null: they are found one by one
  * @returns ids and creation times in the order of the items
  * @throws WorkAlreadyDone when backtests were created under this key within 24 hours
  */
@@ -99,6 +100,7 @@ export async function insertBacktests(
   workspaceId: string,
   items: readonly NewBacktest[],
   requestKey: Buffer | null = null,
+  batchId: string | null = null,
 ): Promise<{ readonly id: string; readonly createdAt: Date }[]> {
   if (items.length === 0) return [];
   const column = <Value>(read: (item: NewBacktest) => Value): Value[] => items.map(read);
@@ -118,9 +120,9 @@ export async function insertBacktests(
       where exists (select from request)
     ), made as (
       insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots,
-        run_key)
+        run_key, batch_id)
       select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots::text[],
-        run_key
+        run_key, ${batchId}::uuid
       from item
     ), queued as (
       insert into backtest_queue (id, workspace_id, cost, memory_bytes)

@@ -96,6 +96,8 @@ const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
   'POST /public/v1/strategies/{id}/versions/finalize': finalize,
   'POST /public/v1/backtests': run,
   'POST /public/v1/backtests/batch': runBatch,
+  'POST /public/v1/backtests/matrix': async (body) =>
+    client.post('/backtests/matrix', { ...body, versions: [await readyVersion()] }),
   'POST /public/v1/backtests/{id}/robustness': checkRobustness,
   'POST /public/v1/sweeps': runSweep,
   'POST /public/v1/columns': (body) => client.post('/columns', body),

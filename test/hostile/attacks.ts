@@ -132,6 +132,29 @@ const ATTACKS: readonly Attack[] = [
       return () => send('/public/v1/backtests/batch', { key: pro.key, body });
     },
   },
+  {
+    name: 'matrices of 1,000 with a wrong value each',
+    parallel: 2,
+    prepare: async (send, { pro }) => {
+      const strategyVersionId = await readyVersion(send, pro.key, LARGE_AST);
+      const params = { unknown: Array.from({ length: 1_000 }, (_, index) => index) };
+      const overrides = many(400, '/strategy/entry/trigger/items/0/right/value');
+      const body = bytesOf({ versions: [strategyVersionId], params, config: { ...CONFIG, overrides } });
+      return () => send('/public/v1/backtests/matrix', { key: pro.key, body });
+    },
+  },
+  {
+    name: 'matrices of 1,000 that are queued',
+    parallel: 1,
+    prepare: async (send, { pro }) => {
+      const strategyVersionId = await readyVersion(send, pro.key, LARGE_AST);
+      const overrides = {
+        '/strategy/entry/trigger/items/3/right/value': Array.from({ length: 1_000 }, (_, index) => index),
+      };
+      const body = bytesOf({ versions: [strategyVersionId], timeframes: ['4h'], overrides, config: CONFIG });
+      return () => send('/public/v1/backtests/matrix', { key: pro.key, body });
+    },
+  },
   ...SWEEP_BODIES.map(({ name, tenant, body }): Attack => ({
     name,
     parallel: 2,

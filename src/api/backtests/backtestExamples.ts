@@ -29,3 +29,11 @@ export const BATCH_EXAMPLES = [
     })),
   },
 ];
+export const MATRIX_EXAMPLES = [
+  {
+    versions: [strategyVersionId],
+    symbols: ['SPX', 'NASDAQ'],
+    periods: [config.range, { start: '2019-01-01', end: null }],
+    config,
+  },
+];

@@ -1,36 +1,30 @@
 // Backtests: queue, list, read, follow and cancel.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { Sql, Transaction } from '../../db/connect.ts';
+import type { Sql } from '../../db/connect.ts';
 import {
   cancelBacktest,
   deleteBacktest,
   findBacktestStatus,
-  insertBacktests,
   keepBacktest,
   findBacktestState,
-  type NewBacktest,
   type BacktestState,
 } from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
-import { findVersions } from '../../db/strategyVersions.ts';
 import { AgentView, agentView } from './agentView.ts';
-import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
+import { queueOne } from './queueing.ts';
 import { requireBacktest } from './requireBacktest.ts';
 import { requireKey, type Caller } from '../http/auth/authentication.ts';
 import { viewOf } from '../http/detailQuery.ts';
 import { BACKTESTS, detailBody, progressOf } from './backtestBodies.ts';
 import { BacktestCheck } from './backtestChecks.ts';
 import { findReady } from './readyVersion.ts';
-import { checkItems, versionIdOf, type CheckedItem } from './batchChecks.ts';
+import { batchRoutes } from './batchRoutes.ts';
 import { requireConfigBody } from './configFaults.ts';
 import { waitForEnd } from '../http/waiting.ts';
 import { sendTaggedJson } from '../http/etag.ts';
-import { requireWaitingClient } from '../http/heavyRequests.ts';
 import { answerAfter, answerOnce } from '../http/idempotency.ts';
-import { requireLabelRoom } from '../http/labelShapes.ts';
-import { ProblemError, problem } from '../http/problems.ts';
-import { PROBLEMS } from '../http/problemTable.ts';
+import { problem } from '../http/problems.ts';
 import * as shapes from './backtestSchemas.ts';
 import {
   API_KEY_SECURITY,
@@ -39,7 +33,6 @@ import {
   IdempotencyHeader,
   KEY_PROBLEMS,
   NoQuery,
-  issueBodies,
   notFound,
   pathId,
   problems,
@@ -60,7 +53,8 @@ const described = { tags: [KIND.tag], security: API_KEY_SECURITY };
 const CANCEL_WAIT_MS = 1_000;
 
 export async function backtestRoutes(app: App, services: Services): Promise<void> {
-  createRoutes(app, services);
+  createRoute(app, services);
+  batchRoutes(app, services);
   listRoute(app, services);
   detailRoute(app, services);
   cancelRoute(app, services);
@@ -78,7 +72,7 @@ export async function backtestRoutes(app: App, services: Services): Promise<void
   robustnessRoutes(app, services);
 }
 
-function createRoutes(app: App, services: Services): void {
+function createRoute(app: App, services: Services): void {
   app.post(
     BACKTESTS,
     {
@@ -107,87 +101,6 @@ function createRoutes(app: App, services: Services): void {
       });
     },
   );
-
-  app.post(
-    `${BACKTESTS}/batch`,
-    {
-      onRequest: write,
-      config: { body: 'batchBytes' },
-      schema: {
-        ...described,
-        operationId: 'run_backtest_batch',
-        summary: `Queue up to ${shapes.MAX_BATCH} backtests, each accepted or refused on its own`,
-        headers: IdempotencyHeader,
-        querystring: NoQuery,
-        body: shapes.BatchBody,
-        response: { 200: shapes.BatchAnswer, ...problems(...BODY_PROBLEMS, 409, 422) },
-      },
-    },
-    async (request, reply) => {
-      const { caller, body } = request;
-      // Before the transaction, which must not hold its connection for as long as a thousand checks take.
-      const checked = await checkBatch(services, request, body.items);
-      return answerOnce(services, request, reply, async (tx, requestKey) => ({
-        status: 200,
-        body: await queueBatch(tx, requestKey, caller, checked),
-      }));
-    },
-  );
-}
-
-async function checkBatch(
-  services: Services,
-  request: Pick<FastifyRequest, 'caller' | 'stopFlag'>,
-  items: readonly unknown[],
-): Promise<CheckedItem[]> {
-  const { caller } = request;
-  const ids = new Set(items.flatMap((item) => versionIdOf(item) ?? []));
-  const found = await findVersions(services.sql, caller.workspaceId, [...ids]);
-  const versions = new Map(found.map((each) => [each.id, each]));
-  const mayGoOn = (): void => requireWaitingClient(request);
-  return checkItems(items, versions, new BacktestCheck(services.catalogs, caller), mayGoOn);
-}
-
-/** Queues items in order, so that when the queue becomes full, the last ones are refused. */
-async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Caller, checked: readonly CheckedItem[]) {
-  const accepted = checked.filter((item): item is NewBacktest => !(item instanceof ProblemError));
-  // A batch of which nothing is accepted needs no room, and leaves the queue alone.
-  const room = accepted.length === 0 ? { open: 0, left: 0 } : await roomOf(tx, caller);
-  const fitting = accepted.slice(0, room.left);
-  await requireLabelRoom(
-    tx,
-    caller,
-    fitting.map(({ labels }) => labels),
-  );
-  const made = await insertBacktests(tx, caller.workspaceId, fitting, requestKey);
-  const idOf = new Map(fitting.map((item, index) => [item, made[index].id]));
-  let issuesLeft = MAX_BATCH_ISSUES;
-  const data = checked.map((item, index) => {
-    if (item instanceof ProblemError) {
-      const error = itemError(item, Math.max(1, issuesLeft));
-      issuesLeft -= error.issues?.length ?? 0;
-      return { index, error };
-    }
-    const id = idOf.get(item);
-    if (id === undefined) {
-      const full = backtestQueueFull(caller.tier, room.open + made.length, true);
-      return { index, error: itemError(full, 1) };
-    }
-    return { index, id, status: 'queued' as const };
-  });
-  return { data, accepted: made.length, refused: checked.length - made.length };
-}
-
-/**
- * Issues of all items that an answer lists; beyond them each item has its first. A thousand items with a hundred each
- * would be an answer of 25 MB, which takes a second to write.
- */
-const MAX_BATCH_ISSUES = 2_000;
-
-function itemError({ status, code, message, issues, extras }: ProblemError, most: number) {
-  const { retryable } = PROBLEMS[code];
-  const shown = issues && issueBodies(issues.slice(0, most));
-  return { status, code, message, retryable, ...(shown && { issues: shown }), ...extras };
 }
 
 function detailRoute(app: App, { sql, config }: Services): void {

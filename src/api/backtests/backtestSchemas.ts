@@ -79,6 +79,33 @@ export const BatchAnswer = z
   })
   .meta({ id: 'BacktestBatch' });
 
+export const BatchQuery = z.strictObject({
+  view: z
+    .enum(['full', 'agent'])
+    .default('full')
+    .meta({ description: '`agent`: counts, the first ids, and each kind of refusal once, as of a matrix.' }),
+});
+
+export const ShortBatchAnswer = z
+  .object({
+    batchId: Uuid.optional().meta({ description: 'Absent when nothing was accepted.' }),
+    accepted: z.int(),
+    refused: z.int(),
+    first: z.array(z.object({ index: z.int(), id: Uuid })).meta({ description: 'Of those that were accepted.' }),
+    refusals: z
+      .array(
+        z.object({
+          count: z.int(),
+          indices: z.string().meta({ description: 'Ranges, such as 0-3, 7, 9-10.' }),
+          error: ItemError.meta({ description: 'Of the first of them.' }),
+        }),
+      )
+      .meta({ description: 'Equal refusals once, the most frequent first.' }),
+    otherRefusals: z.int().optional().meta({ description: 'Refusals of further kinds.' }),
+    links: z.record(z.string(), z.string()).meta({ description: '`backtests`: the list of those accepted.' }),
+  })
+  .meta({ id: 'BacktestBatchAgentView' });
+
 const dateParameter = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
 
 /** The members of a row besides the keys of the summary. */
@@ -96,6 +123,7 @@ export const BacktestListQuery = listQuery(
     strategyVersionId: Uuid.optional(),
     symbol: text(1, 100).optional().meta({ description: 'Traded, alone or in a portfolio.' }),
     timeframe: z.enum(TIMEFRAMES).optional(),
+    batchId: Uuid.optional().meta({ description: 'Of the answer to a batch or a matrix.' }),
     createdAfter: dateParameter.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
     createdBefore: dateParameter.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
     ...labelFilters('a symbol'),

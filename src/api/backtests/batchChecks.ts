@@ -15,13 +15,17 @@ export type CheckedItem = NewBacktest | ProblemError;
 /** How long a batch may keep the event loop before it lets other requests pass. */
 const SLICE_MS = 5;
 
-/**
- * @param versions those that the items name, by id
- * @param onSlice called between slices; throws to stop
- */
+/** What the ids of the items lead to, by id. */
+interface NamedVersions {
+  readonly versions: ReadonlyMap<string, StrategyVersion>;
+  /** Refusals of ids that no version has, but something else. */
+  readonly explained: ReadonlyMap<string, ProblemError>;
+}
+
+/** @param onSlice called between slices; throws to stop */
 export async function checkItems(
   items: readonly unknown[],
-  versions: ReadonlyMap<string, StrategyVersion>,
+  { versions, explained }: NamedVersions,
   check: BacktestCheck,
   onSlice: () => void = () => {},
 ): Promise<CheckedItem[]> {
@@ -34,8 +38,11 @@ export async function checkItems(
       return problem('VALIDATION_FAILED', { issues: await configFaults(item, faults, check, version, root) });
     }
     const { strategyVersionId, config, name, tags, note } = parsed.data;
+    const id = strategyVersionId.toLowerCase();
+    const refusal = explained.get(id);
+    if (refusal !== undefined) return refusal;
     try {
-      const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
+      const version = requireReady(versions.get(id), strategyVersionId);
       return { ...(await check.accept(version, config, { root })), labels: { name, tags, note } };
     } catch (error) {
       if (error instanceof ProblemError) return error;

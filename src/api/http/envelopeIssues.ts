@@ -54,6 +54,8 @@ function asMisspelled(
   const [list, ...otherLists] = lists.map(split).filter(([place]) => place === owner);
   if (list !== undefined && otherLists.length === 0 && owner === '' && Array.isArray(valueAt(sent, [name])))
     return { ...issue, message: issue.message.replace('; remove it', ''), suggestion: `Name this list "${list[1]}".` };
+  if (issue.path === '/matrix' && known.includes('/items'))
+    return { ...issue, suggestion: 'Send its members to POST /public/v1/backtests/matrix.' };
   if (issue.path === '/items' && known.includes('/strategyVersionId'))
     return { ...issue, suggestion: 'Send several backtests to POST /public/v1/backtests/batch.' };
   const names = known

@@ -1,5 +1,7 @@
-// Tools that queue a run (a backtest, a sweep or a robustness check) or read one, and wait for its result.
+// Tools that queue runs (backtests, a sweep or a robustness check) or read one, and wait for its result.
 import { z } from 'zod';
+import { MAX_BATCH } from '../backtests/backtestSchemas.ts';
+import { MatrixBody } from '../backtests/matrix.ts';
 import type { ApiAnswer } from './apiCall.ts';
 import {
   answering,
@@ -13,6 +15,7 @@ import {
   type ToolArguments,
   type ToolContext,
 } from './tool.ts';
+import { bodyMembers } from './toolArguments.ts';
 
 /** Hosts cut off a call after about a minute; 25 seconds leave room for a slow network. */
 const MAX_WAIT_SECONDS = 25;
@@ -93,3 +96,31 @@ async function awaitRun(path: string, seconds: number, { call, report, shown }: 
 
 const isUnfinished = ({ status, body }: ApiAnswer): boolean =>
   status === 200 && ['queued', 'running'].includes((body as { status: string }).status);
+
+/** Items are checked by the API one by one; their objects are named here so that strings of them are read as such. */
+const MANY = bodyMembers({
+  items: z
+    .array(z.looseObject({ config: z.looseObject({}).describe('As run_backtest takes it.') }))
+    .min(1)
+    .max(MAX_BATCH)
+    .optional()
+    .describe('Arguments of run_backtest, strategyVersionId and config, for each backtest.'),
+  matrix: MatrixBody.optional(),
+});
+
+/** A batch of so few is answered with a row for each. */
+const ROWS_OF_BATCH = 20;
+
+export const runBacktests = writeTool(
+  'run_backtests',
+  'Run many backtests',
+  'Queues up to 1,000 backtests, of items or every combination of a matrix; list_backtests has them by batchId.',
+  { ...MANY, idempotencyKey },
+  ({ matrix, ...args }, { call }) => {
+    const { items, idempotencyKey: key } = args;
+    if (matrix !== undefined && items === undefined)
+      return call(post('/backtests/matrix', { ...(matrix as object), idempotencyKey: key }));
+    const isShort = Array.isArray(items) && items.length <= ROWS_OF_BATCH;
+    return call(post(`/backtests/batch${isShort ? '' : '?view=agent'}`, { ...args, matrix }));
+  },
+);

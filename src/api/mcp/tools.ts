@@ -1,6 +1,6 @@
 // MCP tools: each is one call of the public API, with its schema. The names are part of the contract.
 import { z } from 'zod';
-import { CreateBacktestBody, MAX_BATCH } from '../backtests/backtestSchemas.ts';
+import { CreateBacktestBody } from '../backtests/backtestSchemas.ts';
 import { PACK_PARTS } from '../discovery/authoringPack.ts';
 import { RobustnessBody } from '../backtests/robustnessSchemas.ts';
 import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
@@ -11,7 +11,7 @@ import { DATA_TOOLS } from './dataTools.ts';
 import { CURSOR, LIMIT, LIST_BYTES, listBacktests, listStrategies, listSweeps } from './listTools.ts';
 import { labelTool } from './labelTool.ts';
 import { getBacktestArtifact, getSweepRows } from './rowTools.ts';
-import { queueTool, resultTool } from './runTools.ts';
+import { queueTool, resultTool, runBacktests } from './runTools.ts';
 import {
   answering,
   get,
@@ -32,15 +32,6 @@ const id = (what: string) => z.string().describe(`Id of the ${what}.`);
 /** A tool may be called without settings, which are then an empty object. */
 const VALIDATED = bodyMembers({ ...ValidateBody.shape, settings: ValidateBody.shape.settings.default({}) });
 const CREATED = bodyMembers({ ...CreateBody.shape, settings: CreateBody.shape.settings.default({}) });
-
-/** Items are checked by the API one by one; their objects are named here so that strings of them are read as such. */
-const QUEUED_ITEMS = bodyMembers({
-  items: z
-    .array(z.looseObject({ config: z.looseObject({}).describe('As run_backtest takes it.') }))
-    .min(1)
-    .max(MAX_BATCH)
-    .describe('Arguments of run_backtest, strategyVersionId and config, for each backtest.'),
-});
 
 /** Room for the whole authoring pack: at the usual size, it would lose the names that it is read for. */
 const PACK_BYTES = 24_000;
@@ -210,13 +201,7 @@ export const TOOLS: readonly Tool[] = [
     },
     (body) => ['/backtests', body],
   ),
-  writeTool(
-    'run_backtests',
-    'Run many backtests',
-    'Queues up to 1,000 backtests; each is accepted or refused on its own.',
-    { ...QUEUED_ITEMS, idempotencyKey },
-    (args, { call }) => call(post('/backtests/batch', args)),
-  ),
+  runBacktests,
   resultTool(
     {
       name: 'get_backtest',
