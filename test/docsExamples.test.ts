@@ -57,6 +57,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/sweeps.md sh': 'test/docsExamples.test.ts',
   'docs/compare.md json': 'test/api/compare.test.ts',
   'docs/labels.md json': 'test/api/labels.test.ts',
+  'docs/python.md python': 'python/tests/test_docs.py',
   'docs/webhooks.md json': 'test/jobs/webhooks.test.ts',
   'docs/sweeps.md json': 'test/docsExamples.test.ts',
 };

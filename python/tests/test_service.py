@@ -191,3 +191,37 @@ def test_templates_and_symbols(client: cp.Client) -> None:
     assert client.backtest("golden_cross", fees="1bps", progress=False).title == "Golden cross on SPX 1d"
     with pytest.raises(cp.NotFound):
         client.template("no_such_template")
+
+
+def test_labels_lists_and_comparisons(client: cp.Client) -> None:
+    first = client.backtest(CROSS, **RUN, name="first", tags=["mine", "spx"], note="to compare")
+    second = client.backtest("golden_cross", **RUN, tags=["mine"])
+    assert (first.name, first.tags, first.note) == ("first", ["mine", "spx"], "to compare")
+    second.label(name="second", tags=["mine", "slow"])
+    assert client.wait(second.id).tags == ["mine", "slow"]
+    found = client.list_backtests(tag="mine", sort="-sharpeRatio", columns=["name", "sharpeRatio"])
+    assert sorted(found["name"]) == ["first", "second"]
+    assert list(found["sharpeRatio"]) == sorted(found["sharpeRatio"], reverse=True)
+    assert len(client.list_backtests(tag=["mine", "slow"])) == 1
+    second.label(archived=True, note="")
+    assert len(client.list_backtests(search="SECOND")) == 0
+
+    compared = client.compare([first, second], metrics=["returnPct"])
+    assert list(compared.metrics["returnPct"]) == [first.summary["returnPct"], second.summary["returnPct"]]
+    assert len(compared.settings) > 0
+    days = pd.DataFrame({each.id: each.equity["equity"] for each in (first, second)}).pct_change().dropna()
+    expected = days.corr().iloc[0, 1]
+    correlations = compared.correlations
+    assert correlations is not None
+    assert correlations[0][1] == pytest.approx(expected, rel=0.01)
+
+    combined = client.combine([(first, 0.5), (second, 0.5)])
+    # In the days of both: half of each grows from what it was worth before them.
+    start = combined.equity["time"].iloc[0]
+    before = [(each.equity["equity"][each.equity.index < start].tolist() or [10_000])[-1] for each in (first, second)]
+    ends = [each.equity["equity"].iloc[-1] for each in (first, second)]
+    growth = sum(0.5 * end / begin for end, begin in zip(ends, before, strict=True)) - 1
+    assert combined.parts["contribution"].sum() == pytest.approx(combined.summary["returnPct"])
+    assert combined.summary["returnPct"] == pytest.approx(growth, rel=1e-9)
+    assert combined.equity["combined"].iloc[-1] == pytest.approx(combined.summary["finalEquity"])
+    assert "<svg" in combined._repr_html_()

@@ -9,6 +9,7 @@
 from candlepool import indicators
 from candlepool.charts import Chart
 from candlepool.client import Client
+from candlepool.comparing import Combination, Comparison
 from candlepool.errors import (
     ApiError,
     AuthenticationError,
@@ -93,6 +94,8 @@ __all__ = [
     "CandlepoolError",
     "Chart",
     "Client",
+    "Combination",
+    "Comparison",
     "Condition",
     "Expression",
     "InvalidConfig",

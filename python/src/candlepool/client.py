@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias, cast
 
+from candlepool.comparing import Combination, Comparison, ask
 from candlepool.config import Rate, Time, run_config, time_text
 from candlepool.errors import ApiError, InvalidStrategy, Issue, api_error, patched
 from candlepool.results import Backtest
@@ -25,6 +26,7 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 _BATCH = 200
 _MAX_REPAIRS = 6
 _PAGE = 10_000
+_LIST_PAGE = 100
 
 StrategyLike: TypeAlias = Strategy | Mapping[str, Any] | str | Path
 """A strategy, its JSON, the path of a JSON file, or the key of a template."""
@@ -131,6 +133,9 @@ class Client:
         params: Mapping[str, Any] | None = None,
         slots: int | None = None,
         config: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        note: str | None = None,
         timeout: float | None = 600,
         progress: bool = True,
     ) -> Backtest:
@@ -138,7 +143,8 @@ class Client:
 
         `fees` and `slippage` are fractions of each fill (0.001 is 0.1 %), texts such as "0.1%" and "10bps", or objects
         of docs/config.md. Several symbols make a portfolio. `config` has everything else. Symbol and timeframe default
-        to those that the strategy has in mind. Ctrl-C cancels the run on the server.
+        to those that the strategy has in mind. `name`, `tags` and `note` label the run, see `list_backtests`. Ctrl-C
+        cancels it on the server.
         """
         body = self._body(strategy)
         given = {
@@ -154,7 +160,7 @@ class Client:
             "config": config,
         }
         made = {"strategyVersionId": self._finalized(body), "config": self._config(body, given)}
-        queued = self.transport.post("/public/v1/backtests", made)
+        queued = self.transport.post("/public/v1/backtests", {**made, **_labels(name, tags, note)})
         return self.wait(queued["id"], name=_name(body), timeout=timeout, progress=progress)
 
     def wait(
@@ -184,7 +190,9 @@ class Client:
             if "strategy" not in given:
                 raise ValueError('Each run needs a strategy: {"strategy": …, "symbol": "SPX"}, or strategy=… for all.')
             body = self._body(given.pop("strategy"))
-            items.append({"strategyVersionId": self._finalized(body), "config": self._config(body, given)})
+            labels = _labels(*(given.pop(each, None) for each in ("name", "tags", "note")))
+            made = {"strategyVersionId": self._finalized(body), "config": self._config(body, given)}
+            items.append({**made, **labels})
             names.append(_name(body))
         ids = self._queue(items)
         results: list[Backtest] = []
@@ -247,6 +255,9 @@ class Client:
         constraints: Sequence[Mapping[str, Any]] | None = None,
         metrics: Sequence[str] | str | None = None,
         walk_forward: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        note: str | None = None,
         timeout: float | None = 3600,
         progress: bool = True,
     ) -> Sweep:
@@ -282,7 +293,7 @@ class Client:
             "metrics": metrics if metrics is None or isinstance(metrics, str) else list(metrics),
             "walkForward": walk_forward,
         }
-        sent = {name: member for name, member in members.items() if member is not None}
+        sent = {**{each: member for each, member in members.items() if member is not None}, **_labels(name, tags, note)}
         queued = self.transport.post("/public/v1/sweeps", sent)
         path = f"/public/v1/sweeps/{queued['id']}"
         title = f"sweep of {queued['variants']}"
@@ -291,7 +302,7 @@ class Client:
         def read(backtest_id: str, name: str) -> Backtest:
             return self.wait(backtest_id, name=name, progress=progress)
 
-        return Sweep(self.transport, detail, self.frames, _name(body), read)
+        return Sweep(self.transport, detail, self.frames, name or _name(body), read)
 
     def robustness(
         self, strategy: StrategyLike | Backtest, *, analyses: Sequence[str] | None = None, **run: Any
@@ -307,6 +318,65 @@ class Client:
         except ApiError as error:
             if error.code != "BACKTEST_ALREADY_TERMINAL":
                 raise
+
+    # Results of before.
+
+    def list_backtests(
+        self,
+        *,
+        tag: str | Sequence[str] | None = None,
+        search: str | None = None,
+        sort: str | None = None,
+        columns: Sequence[str] | None = None,
+        last: int = 1_000,
+        **filters: Any,
+    ) -> Any:
+        """Backtests of the workspace as a frame, newest first; `wait(id)` reads one of them.
+
+        `sort` is a key of the summary, with - before it for the largest first; `columns` are keys, too. `filters` are
+        those of `GET /public/v1/backtests`, such as symbol="SPX", minTrades=30, where="sharpeRatio>=1", archived="all".
+        """
+        query = {
+            "tag": [tag] if isinstance(tag, str) else tag and list(tag),
+            "search": search,
+            "sort": sort,
+            "columns": columns and ",".join(columns),
+            "limit": min(last, _LIST_PAGE),
+            **filters,
+        }
+        return rows_table(self._pages("/public/v1/backtests", query, last)).frame(self.frames)
+
+    def compare(
+        self,
+        backtests: Sequence[Backtest | str],
+        *,
+        metrics: Sequence[str] | None = None,
+        timeout: float = 600,
+    ) -> Comparison:
+        """Two to ten backtests side by side: settings that differ, metrics, trades, correlations of returns."""
+        body: dict[str, Any] = {"backtestIds": [_id(each) for each in backtests]}
+        if metrics is not None:
+            body["metrics"] = list(metrics)
+        return Comparison(ask(self.transport, "/public/v1/backtests/compare", body, timeout), self.frames)
+
+    def combine(
+        self,
+        weights: Sequence[tuple[Backtest | str, float]],
+        *,
+        rebalance: str = "none",
+        normalize: bool = False,
+        cash: float | None = None,
+        timeout: float = 600,
+    ) -> Combination:
+        """Backtests as parts of one account: `combine([(a, 0.6), (b, 0.4)], rebalance="monthly")`."""
+        body: dict[str, Any] = {
+            "backtests": [{"backtestId": _id(each), "weight": weight} for each, weight in weights],
+            "rebalance": rebalance,
+            "normalize": normalize,
+        }
+        if cash is not None:
+            body["initialBalance"] = cash
+        return Combination(ask(self.transport, "/public/v1/backtests/combine", body, timeout), self.frames)
 
     # Market data.
 
@@ -481,19 +551,30 @@ class Client:
                 raise api_error(problem, items[first + refused["index"]])
         return ids
 
-    def _pages(self, path: str, query: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    def _pages(
+        self, path: str, query: Mapping[str, Any] | None = None, last: int | None = None
+    ) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
         cursor: str | None = None
         while True:
             page = self.transport.get(path, **(query or {}), cursor=cursor)
             rows += page["data"]
             cursor = cast("Mapping[str, Any]", page.get("pagination") or {}).get("nextCursor")
-            if cursor is None:
-                return rows
+            if cursor is None or (last is not None and len(rows) >= last):
+                return rows[:last]
 
 
 def _name(body: Mapping[str, Any]) -> str:
     return str(body.get("name", "Strategy"))
+
+
+def _id(backtest: Backtest | str) -> str:
+    return backtest.id if isinstance(backtest, Backtest) else backtest
+
+
+def _labels(name: str | None, tags: Sequence[str] | None, note: str | None) -> dict[str, Any]:
+    given = {"name": name, "tags": None if tags is None else list(tags), "note": note}
+    return {each: label for each, label in given.items() if label is not None}
 
 
 def _first(space: Mapping[str, Any], name: str) -> Any:

@@ -52,8 +52,11 @@ def _indicator(node: Node) -> str | None:
     return None if is_odd else f"{node['indicator']}({', '.join(parts)}){output}{_place(node)}"
 
 
-def _math(node: Node) -> str:
+def _math(node: Node) -> str | None:
     args = cast("list[Node]", node["args"])
+    if node["op"] in ("max", "min") and [arg["kind"] for arg in args] == ["market", "const"]:
+        # max(high, 20) is the highest of 20 bars elsewhere, so that the grammar has no such text.
+        return None
     sign = _ARITHMETIC.get(node["op"])
     if sign is None or len(args) != 2:
         return f"{node['op']}({', '.join(text_of(arg) for arg in args)})"

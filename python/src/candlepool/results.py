@@ -44,7 +44,7 @@ class Backtest:
         self._detail = dict(detail)
         self._frames: Library | None = frames
         self._tables: dict[str, Table] = {}
-        self.name = name
+        self.name = str(detail.get("name") or name)
         self.id = str(detail["id"])
 
     @property
@@ -71,6 +71,32 @@ class Backtest:
     def details(self) -> dict[str, Any]:
         """The whole summary: `strategyTrace`, `ruleStatsSummary`, `byMonth`, `fees` and the statistics."""
         return cast("dict[str, Any]", self._detail["result"]["summaryJson"])
+
+    @property
+    def tags(self) -> list[str]:
+        return list(self._detail.get("tags") or [])
+
+    @property
+    def note(self) -> str | None:
+        return self._detail.get("note")
+
+    def label(
+        self,
+        *,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        note: str | None = None,
+        archived: bool | None = None,
+    ) -> Backtest:
+        """Changes what the backtest is called, on the server as well. An empty text or list removes a label."""
+        given = {"name": name, "tags": None if tags is None else list(tags), "note": note}
+        change = {each: label or None for each, label in given.items() if label is not None}
+        if archived is not None:
+            change["archived"] = archived
+        labels = self._transport.patch(self._path, change)
+        self._detail.update({each: labels[each] for each in given})
+        self.name = str(labels["name"] or self.name)
+        return self
 
     @property
     def warnings(self) -> list[Issue]:

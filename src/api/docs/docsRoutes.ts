@@ -38,6 +38,7 @@ export const PAGES: readonly Page[] = [
   { file: 'robustness.md', title: 'Robustness', about: 'How much of a result is the data, the costs and luck.' },
   { file: 'compare.md', title: 'Compare and combine', about: 'Several backtests side by side, or as one account.' },
   { file: 'labels.md', title: 'Labels and lists', about: 'Naming, finding, archiving and deleting runs.' },
+  { file: 'python.md', title: 'Python', about: 'Strategies as Python expressions, results as frames.' },
   { file: 'webhooks.md', title: 'Webhooks', about: 'Being told when a run has ended.' },
   { file: 'mcp.md', title: 'Agents over MCP', about: 'How an agent connects, and its tools.' },
   { file: 'market-data.md', title: 'Market data', about: 'Importing bars: what is inferred, refused and reported.' },
