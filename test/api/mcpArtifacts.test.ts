@@ -1,5 +1,6 @@
 // Artifacts over MCP: bounded pages of rows, which together are the whole artifact; and the runs that they belong to,
 // compared in a list.
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import Papa from 'papaparse';
@@ -166,4 +167,43 @@ it('stores bars, reads the last of them, computes an RSI on them, runs on them, 
   const gone = await call('delete_market_data', { symbol: 'AGENT', timeframe: '1d' });
   expect(gone.body).toEqual({ symbol: 'AGENT', timeframe: '1d', deleted: true });
   expect((await call('get_bars', { symbol: 'AGENT', timeframe: '1d' })).isError).toBe(true);
+});
+
+it('compares and combines up to ten backtests in answers under 8 KB, and none of another workspace', async () => {
+  const other = (await live.run(averages(40))).body.id as string;
+  const pair = await call('compare_backtests', { backtestIds: [id, other] });
+  expect(pair.body.status).toBe('complete');
+  expect(pair.body.settings).toMatchObject([{ values: [20, 40] }, { values: [20, 40] }]);
+  expect(pair.body.correlations.returns[0][1]).toBeLessThan(1);
+  expect(pair.body.trades[0].onlyA.rows.length).toBe(5);
+  const backtests = [id, other].map((backtestId) => ({ backtestId, weight: 0.5 }));
+  const combined = await call('combine_backtests', { backtests, rebalance: 'daily' });
+  expect(combined.body).toMatchObject({ status: 'complete', backtests: [{ id }, { id: other }] });
+  const refused = await call('combine_backtests', { backtests: backtests.slice(1) });
+  expect([refused.isError, refused.body.code]).toEqual([true, 'VALIDATION_FAILED']);
+  const { strategyVersionId, config } = (await live.client.get(`/backtests/${id}`)).body;
+  const items = Array.from({ length: 8 }, (_, at) => ({
+    strategyVersionId,
+    config: { ...config, initialBalance: 9_000 + at },
+  }));
+  const { data } = (await live.client.post('/backtests/batch', { items })).body;
+  const ids = (data as { id: string }[]).map((item) => item.id);
+  for (const each of ids) await live.client.get(`/backtests/${each}?wait=30`);
+  const ten = await call('compare_backtests', { backtestIds: [id, other, ...ids] });
+  expect(ten.body).toMatchObject({ status: 'complete', correlations: { status: 'complete' } });
+  expect(ten.body.metrics.length).toBe(13);
+  for (const { bytes } of [pair, combined, ten]) expect(bytes).toBeLessThanOrEqual(8_000);
+  const stranger = await live.api.client();
+  const url = new URL('/mcp', `http://127.0.0.1:${(live.api.app.server.address() as AddressInfo).port}`);
+  const headers = { authorization: `Bearer ${stranger.apiKey}` };
+  const client = new McpClient({ name: 'stranger', version: '1.0.0' });
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  for (const [name, args] of [
+    ['compare_backtests', { backtestIds: [id, other] }],
+    ['combine_backtests', { backtests }],
+  ] as const) {
+    const { content, isError } = await client.callTool({ name, arguments: args });
+    expect([isError, (content as { text: string }[])[0].text]).toEqual([true, expect.stringContaining('NOT_FOUND')]);
+  }
+  await client.close();
 });

@@ -88,6 +88,8 @@ const NAMED_ONLY: Readonly<Record<string, readonly string[]>> = {
   run_backtest: ['name', 'tags', 'note'],
   run_sweep: ['seed', 'metrics', 'constraints', 'walkForward', 'name', 'tags', 'note'],
   label: ['name', 'tags', 'note', 'archived', 'delete'],
+  compare_backtests: ['metrics', 'trades', 'correlations', 'tradeRows'],
+  combine_backtests: ['rebalance', 'normalize', 'initialBalance', 'riskFreeRatePerYear'],
   check_robustness: ['seed', 'samples', 'blockBars', 'jitterPercent'],
 };
 
@@ -118,6 +120,8 @@ const LINES: Readonly<Record<string, string>> = {
   matrix: '{versions, config} and symbols, timeframes, params … lists.',
   space: 'Param name or JSON pointer → {values} or {min, max, step}.',
   objective: '{key} or {formula}.',
+  backtestIds: '',
+  backtests: '{backtestId, weight} each.',
   columns: '',
   offset: '',
   variant: '',

@@ -18,7 +18,7 @@ import {
 import { bodyMembers } from './toolArguments.ts';
 
 /** Hosts cut off a call after about a minute; 25 seconds leave room for a slow network. */
-const MAX_WAIT_SECONDS = 25;
+export const MAX_WAIT_SECONDS = 25;
 /** How long one request of a waiting tool lasts; between two of them it reports progress. */
 const WAIT_SLICE_SECONDS = 5;
 

@@ -7,6 +7,7 @@ import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
 import { CreateBody, FinalizeBody, ValidateBody } from '../strategies/strategySchemas.ts';
 import { fullSchema } from './listing.ts';
 import type { ApiAnswer } from './apiCall.ts';
+import { COMPARE_TOOLS } from './compareTools.ts';
 import { DATA_TOOLS } from './dataTools.ts';
 import { CURSOR, LIMIT, LIST_BYTES, listBacktests, listStrategies, listSweeps } from './listTools.ts';
 import { labelTool } from './labelTool.ts';
@@ -212,6 +213,7 @@ export const TOOLS: readonly Tool[] = [
     (args) => `/backtests/${segment(args.id)}`,
   ),
   listBacktests,
+  ...COMPARE_TOOLS,
   getBacktestArtifact,
   // Cancelling again changes nothing more.
   { ...cancelBacktest, isIdempotent: true },
