@@ -7,7 +7,7 @@ import { prepareStrategy } from './language/prepare/prepare.ts';
 import type { ValidationIssue } from './language/issues/issues.ts';
 import { compilePlan } from './plan/compile.ts';
 import { EACH_INSTRUMENT } from './language/check/nameChecks.ts';
-import { explainPortfolio } from './plan/explainPortfolio.ts';
+import { explainPortfolio } from './plan/explain.ts';
 import { explainPlan } from './plan/explain.ts';
 
 interface Explanation {

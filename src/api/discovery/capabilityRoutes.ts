@@ -9,13 +9,15 @@ import {
   StrategyAst,
 } from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
-import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
+import type { Tier } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import { describeMembers } from './describedSchema.ts';
-import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
+import { sendTagged, tagged } from '../http/etag.ts';
+import type { TaggedBody } from '../http/etag.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
+import { STRATEGY_MEMBERS } from './strategyMembers.ts';
 
 const SECTIONS = [
   'indicators',
@@ -133,3 +135,39 @@ async function instrumentsOf(catalog: Catalog) {
       .map(({ timeframe, bars, start, end }) => ({ timeframe, bars, start, end })),
   }));
 }
+
+interface Schema {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  const?: unknown;
+  description?: string;
+}
+
+/**
+ * Describes each member of a strategy by its line in the authoring pack.
+ * @param schema of a payload with a `strategy`; the descriptions are written into it
+ */
+function describeMembers<Payload extends object>(schema: Payload): Payload {
+  const { strategy } = (schema as Schema).properties ?? {};
+  if (strategy !== undefined) describe(strategy, 'strategy');
+  return schema;
+}
+
+function describe(schema: Schema, path: string): void {
+  for (const option of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) describe(option, path);
+  if (schema.items !== undefined) describe(schema.items, path === 'strategy.entry' ? path : `${path}[]`);
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    const place = `${path}.${name}`;
+    const ofVariant = `${path}<${String(variantOf(schema))}>.${name}`;
+    // `exit` is another spelling of a list of one.
+    const spelled = place.replace(/^strategy\.exit(?=\.|$)/, 'strategy.exits[]');
+    const line = STRATEGY_MEMBERS[ofVariant] ?? STRATEGY_MEMBERS[spelled] ?? STRATEGY_MEMBERS[`${spelled}[]`];
+    if (line !== undefined) member.description = line;
+    describe(member, spelled);
+  }
+}
+
+/** The mode or type that distinguishes one of several shapes. */
+const variantOf = ({ properties }: Schema): unknown => properties?.mode?.const ?? properties?.type?.const;

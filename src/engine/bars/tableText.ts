@@ -1,5 +1,4 @@
 // Tables as text: CSV and JSON, written piece by piece, so that no file is ever one string.
-import { csvCell } from './csvCell.ts';
 import type { Table, TableColumn } from './table.ts';
 
 /** Characters of a piece: few enough to wait in memory, many enough that passing one on costs nothing per row. */
@@ -73,4 +72,19 @@ function* piecesOf(head: string, rows: number, lineOf: (row: number) => string):
     text = '';
   }
   if (text !== '') yield encoder.encode(text);
+}
+
+/** What a spreadsheet takes for the beginning of a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/**
+ * A missing value is an empty cell. A number is written as it is; any other text that a spreadsheet would run as a
+ * formula gets an apostrophe in front, because the one who opens the file did not name its params and rules.
+ */
+export function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return Number.isNaN(value) ? '' : String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

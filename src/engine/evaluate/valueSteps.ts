@@ -1,14 +1,16 @@
 // Steps that give a value per bar: how the column of each is computed, over columns that may have missing values.
 import { runnableValueKind } from '../definitions/expressions/expressionRegistry.ts';
 import { applyMath } from '../kernels/arithmetic.ts';
-import { inspect, inspectMade, type ValueColumn } from '../kernels/column.ts';
+import { inspect, inspectMade } from '../kernels/column.ts';
+import type { ValueColumn } from '../kernels/column.ts';
 import { gather, shiftValues } from '../kernels/history.ts';
 import type { ValueStep } from '../plan/plan.ts';
-import { fieldColumn } from './fieldColumns.ts';
 import { patternColumn } from './patternColumns.ts';
 import { rollingKernel } from '../definitions/expressions/rollingKernel.ts';
-import { operandOf, operandsOf, type StepInputs } from './stepInputs.ts';
+import { operandOf, operandsOf } from './stepInputs.ts';
+import type { StepInputs } from './stepInputs.ts';
 import type { ColumnStore } from './columnStore.ts';
+import type { Bars } from '../bars/bars.ts';
 
 /**
  * Computes the column of a value step: one number per bar of the step's frame, NaN where it is missing.
@@ -121,4 +123,33 @@ function valuesOn(values: Float64Array, rows: readonly number[]): Float64Array {
   const found = new Float64Array(rows.length);
   for (let at = 0; at < rows.length; at++) found[at] = values[rows[at]];
   return found;
+}
+
+/** A column of the bars; null: the field is computed from several. */
+function rawField(bars: Bars, field: string): Float64Array | null {
+  switch (field) {
+    case 'open':
+    case 'high':
+    case 'low':
+    case 'close':
+    case 'volume':
+    case 'time':
+      return bars[field];
+    default:
+      return null;
+  }
+}
+
+/** The column of a market field: a view of the bars, or a computed average of several prices (hl2, hlc3, ohlc4). */
+function fieldColumn(bars: Bars, field: string, store: ColumnStore): ValueColumn {
+  const { open, high, low, close } = bars;
+  const whole = (values: Float64Array): ValueColumn => ({ values, firstValid: 0, hasHoles: false });
+  const raw = rawField(bars, field);
+  if (raw !== null) return whole(raw);
+  const out = store.allocate(bars.length);
+  if (field === 'hl2') for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row]) / 2;
+  else if (field === 'hlc3')
+    for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row] + close[row]) / 3;
+  else for (let row = 0; row < out.length; row++) out[row] = (open[row] + high[row] + low[row] + close[row]) / 4;
+  return whole(out);
 }

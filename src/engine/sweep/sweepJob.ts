@@ -1,13 +1,12 @@
 // A sweep as threads receive it: the strategy, the request, and what is known before the first variant runs.
 import type { BacktestTask, RunControl } from '../task.ts';
 import { FLAT_KEYS, STATISTICS, statisticOf, type FlatKey } from '../definitions/statistics/statistics.ts';
-import { paramFaults } from './paramLevels.ts';
+import { paramFaults, universeFaults } from './levelFaults.ts';
 import { comparisonsToCount, countPoints } from './pointCount.ts';
 import { uniformPoint } from './draws.ts';
 import { DRAWING_METHOD, either, EXHAUSTIVE_METHODS, methodOf, WALK_FORWARD_METHODS } from './methods/sweepMethods.ts';
 import { indexCount, takesAll } from './samplers.ts';
 import { resolveSpace, type SpaceFault } from './resolveSpace.ts';
-import { universeFaults } from './universeLevels.ts';
 import { meetsConstraints, type Space } from './space.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 import { DRAWS_PER_VARIANT, rareMessage, rareShareMessage } from './tries.ts';

@@ -1,6 +1,6 @@
 import papaparse from 'papaparse';
 import { describe, expect, it } from 'vitest';
-import { csvCell } from '../../../src/engine/bars/csvCell.ts';
+import { csvCell } from '../../../src/engine/bars/tableText.ts';
 import { encodeStoredTrades } from '../../../src/engine/index.ts';
 import { encodeSweepRows } from '../../../src/engine/sweep/sweepTable.ts';
 

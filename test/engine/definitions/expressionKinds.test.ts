@@ -94,7 +94,7 @@ const NAMING: Readonly<Record<string, readonly [why: string, kinds: readonly str
 const HINTS = ['src/engine/language/form/', 'src/engine/language/hints/', 'src/engine/language/text/'];
 /** Switches over other words that are also kinds, by file. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
-  'src/engine/evaluate/fieldColumns.ts': ['time'],
+  'src/engine/evaluate/valueSteps.ts': ['time'],
   'src/engine/kernels/rollingCounts.ts': ['all', 'any'],
   'src/engine/patterns/patternProgram.ts': ['all', 'any', 'not'],
   'src/engine/sweep/space.ts': ['param'],

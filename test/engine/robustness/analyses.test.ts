@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '../../../src/engine/backtest.ts';
 import type { BacktestConfig, BacktestTask, StrategyAst } from '../../../src/engine/index.ts';
-import { bootstrapMarket, defaultBlockBars } from '../../../src/engine/robustness/bootstrapMarket.ts';
+import { bootstrapMarket, defaultBlockBars } from '../../../src/engine/robustness/analyses/blockBootstrap.ts';
 import { monteCarlo } from '../../../src/engine/robustness/analyses/monteCarlo.ts';
 import { jitteredNumbers, jitteredTask } from '../../../src/engine/robustness/analyses/parameterJitter.ts';
 import type { CheckRun } from '../../../src/engine/robustness/checkRuns.ts';

@@ -7,7 +7,7 @@ import { createUniverse, type BacktestConfig, type StrategyAst } from '../../../
 import { lookAheadAudit } from '../../../src/engine/robustness/analyses/lookAheadAudit.ts';
 import { monteCarlo } from '../../../src/engine/robustness/analyses/monteCarlo.ts';
 import { warmUpAudit } from '../../../src/engine/robustness/analyses/warmUpAudit.ts';
-import { bootstrapMarket, bootstrapUniverse } from '../../../src/engine/robustness/bootstrapMarket.ts';
+import { bootstrapMarket, bootstrapUniverse } from '../../../src/engine/robustness/analyses/blockBootstrap.ts';
 import type { CheckRun } from '../../../src/engine/robustness/checkRuns.ts';
 import { universeFrom, universeKnownAt } from '../../../src/engine/robustness/cutUniverse.ts';
 import { evidenceOf } from '../../../src/engine/robustness/evidence.ts';

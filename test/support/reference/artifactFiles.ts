@@ -11,7 +11,7 @@ import {
   tableToIPC,
   vectorFromArray,
 } from 'apache-arrow';
-import { csvCell } from '../../../src/engine/bars/csvCell.ts';
+import { csvCell } from '../../../src/engine/bars/tableText.ts';
 import type { Table as ResultTable, TableColumn } from '../../../src/engine/bars/table.ts';
 
 const cellsOf = ({ length }: ResultTable, { read }: TableColumn): unknown[] =>

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alignRows } from '../../../src/engine/bars/align.ts';
+import { alignRows } from '../../../src/engine/evaluate/frames.ts';
 import { TIMEFRAMES } from '../../../src/engine/bars/bars.ts';
 import type { Bars, Timeframe } from '../../../src/engine/bars/bars.ts';
 import { resample } from '../../../src/engine/bars/resample.ts';
