@@ -17,16 +17,7 @@ import { connect } from './connect.ts';
 import type { Sql } from './connect.ts';
 import { chooseIdentity, EmbeddedDatabaseError, possibleHomes } from './embeddedCluster.ts';
 import type { Identity } from './embeddedCluster.ts';
-import {
-  closeNetwork,
-  hasEnded,
-  launch,
-  livingPostmaster,
-  logTail,
-  openServer,
-  requireHeld,
-  stopServer,
-} from './embeddedServer.ts';
+import { hasEnded, launch, livingPostmaster, logTail, openServer, requireHeld, stopServer } from './embeddedServer.ts';
 import type { LaunchOptions, Server } from './embeddedServer.ts';
 import { LOCKS } from './locks.ts';
 import { isStampAlive, processStamp } from './processes.ts';
@@ -96,11 +87,7 @@ async function reach(
   let launched: ChildProcess | undefined;
   for (;;) {
     const state = await probe(server.url);
-    if (state.kind === 'ready') {
-      // It may have been started by an earlier version.
-      if (await closeNetwork(server)) await state.presence.session`select pg_reload_conf()`;
-      return state.presence;
-    }
+    if (state.kind === 'ready') return state.presence;
     if (launched !== undefined) {
       await sleep(POLL_MS);
       if (!hasEnded(launched)) continue;

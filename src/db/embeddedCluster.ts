@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, cp, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chown, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
@@ -246,26 +246,4 @@ async function sweepUnfinished(home: string): Promise<void> {
     const pid = Number(/^cluster\.(\d+)\./.exec(name)?.[1] ?? Number.NaN);
     if (pid > 0 && !isAlive(pid)) await rm(join(home, name), { recursive: true, force: true }).catch(() => {});
   }
-}
-
-/** A line as initdb writes it with `--auth-host=trust`; lines that a person wrote stay as they are. */
-const TRUSTED_NETWORK = /^(host\s+(?:all|replication)\s+all\s+(?:127\.0\.0\.1\/32|::1\/128)\s+)trust[ \t]*$/gm;
-
-/**
- * Rewrites those lines to `reject` in the pg_hba.conf of a cluster that an earlier version has made. A server that runs
- * must read the file again.
- * @returns whether there were any
- */
-export async function refuseNetwork(cluster: string): Promise<boolean> {
-  const file = join(cluster, 'pg_hba.conf');
-  const rules = await readFile(file, 'utf8');
-  const refused = rules.replaceAll(TRUSTED_NETWORK, '$1reject');
-  if (refused === rules) return false;
-  const { uid, gid, mode } = await stat(file);
-  // Replaced atomically, and with the same owner, so that the server can still read it.
-  const aside = `${file}.${process.pid}`;
-  await writeFile(aside, refused, { mode });
-  await chown(aside, uid, gid);
-  await rename(aside, file);
-  return true;
 }

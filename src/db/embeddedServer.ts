@@ -17,7 +17,6 @@ import {
   makePrivate,
   ownerOf,
   placeBinaries,
-  refuseNetwork,
   spawnAs,
   USER,
 } from './embeddedCluster.ts';
@@ -152,7 +151,6 @@ export async function launch(
   const binaries = await placeBinaries(server.home, identity);
   if (!existsSync(server.cluster)) await makeCluster(server, identity, binaries, signal);
   await clearStaleLock(server);
-  await closeNetwork(server);
   signal?.throwIfAborted();
   const settings = { ...SETTINGS, ...added, ...server.settings, 'candlepool.owner': owner };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -189,10 +187,6 @@ export async function logTail(server: Server): Promise<string> {
   const text = await readFile(logOf(server), 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-8).join('\n');
 }
-
-/** Makes a server that listens on its socket alone refuse the network. @returns whether its rules had to be changed */
-export const closeNetwork = async ({ cluster, settings }: Server): Promise<boolean> =>
-  settings.listen_addresses === '' && (await refuseNetwork(cluster));
 
 /** The process that the lock file of the cluster names; null: there is no such file. */
 async function lockHolder({ cluster }: Server): Promise<number | null> {

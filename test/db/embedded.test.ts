@@ -84,48 +84,6 @@ describe('a server of a new cluster', () => {
     for (const path of [folder, join(folder, 'postgres')]) expect((await stat(path)).mode & 0o077).toBe(0);
   });
 
-  it('stops trusting the network in a cluster of an earlier version, at its start and while it runs', async () => {
-    const file = join(folder, 'postgres', 'cluster', 'pg_hba.conf');
-    const first = await startEmbedded(folder);
-    await write(first.url, 'kept');
-    await first[Symbol.asyncDispose]();
-    // As initdb wrote it, and a line that somebody has added.
-    const own = 'host    things          all             10.0.0.0/8              scram-sha-256';
-    const old = `${(await readFile(file, 'utf8')).replace(/^(host .*)reject$/gm, '$1trust')}${own}\n`;
-    expect(old.match(/^host .* trust$/gm)).toHaveLength(4);
-    const { mode, uid } = await stat(file);
-    const trusted = async (url: string): Promise<number> => {
-      const sql = connect(url, { max: 1 });
-      const rows = await sql`select 1 from pg_hba_file_rules where type <> 'local' and auth_method = 'trust'`;
-      await sql.end();
-      return rows.length;
-    };
-
-    await writeFile(file, old);
-    const server = await startEmbedded(folder);
-    expect(await answers(server.url)).toBe('kept');
-    expect(await trusted(server.url)).toBe(0);
-    const text = await readFile(file, 'utf8');
-    expect(text).toBe(old.replaceAll(/^(host .*)trust$/gm, '$1reject'));
-    expect(await stat(file)).toMatchObject({ mode, uid });
-
-    // A server that an earlier version has started, and this one finds running.
-    await writeFile(file, old);
-    const loadedAt = async (): Promise<Date> => {
-      const sql = connect(server.url, { max: 1 });
-      const [{ at }] = await sql<[{ at: Date }]>`select pg_conf_load_time() as at`;
-      await sql.end();
-      return at;
-    };
-    const before = await loadedAt();
-    const adopted = await startEmbedded(folder);
-    expect(adopted.isStarter).toBe(false);
-    await eventually(async () => (await loadedAt()) > before, { what: 'the rules are read again' });
-    expect(await trusted(server.url)).toBe(0);
-    await adopted[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
-
   it('creates a cluster in private folders on first start, and stops the server when disposed', async () => {
     const server = await startEmbedded(folder);
     expect(server.isStarter).toBe(true);
