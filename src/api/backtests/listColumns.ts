@@ -19,7 +19,8 @@ function refuseName(context: z.RefinementCtx, what: string, given: string, names
   const shown = JSON.stringify(given.slice(0, 100));
   const nearest = nearestName(given, names);
   const advice = nearest === undefined ? `There are ${names.join(', ')}.` : `Did you mean "${nearest.name}"?`;
-  context.addIssue({ code: 'custom', message: `There is no ${what} ${shown}. ${advice}` });
+  const message = `There is no ${what} ${shown}. ${advice}`;
+  context.addIssue({ code: 'custom', message, params: { code: 'OUT_OF_RANGE' } });
 }
 
 /** A query parameter of names, separated by commas. @param members of a row besides the keys of the summary */

@@ -101,7 +101,9 @@ async function finalize(
     throw versionNotFound(String(body.version));
   if (locked.isArchived)
     throw problem('STRATEGY_ARCHIVED', {
-      message: 'The strategy is archived and takes no new versions. Create a strategy from its payload instead.',
+      message:
+        'The strategy is archived and takes no new versions. Take it back into use first: PATCH it with ' +
+        '{"archived": false}.',
     });
   const { payloads, outcome } = candidate;
   const content = contentOf(payloads, outcome);
