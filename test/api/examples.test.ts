@@ -88,6 +88,12 @@ const changeWebhook = async (payload: object): Promise<Reply> => {
   return api.send({ method: 'PATCH', url: `/public/v1/webhooks/${id}`, headers, payload });
 };
 
+const label = async (kind: string, body: object): Promise<Reply> => {
+  const of = { strategies: create, backtests: run, sweeps: runSweep }[kind]!;
+  const [made] = documented().get(`POST /public/v1/${kind}`)!;
+  return client.patch(`/${kind}/${(await of(made)).body.id}`, body);
+};
+
 const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
   'POST /public/v1/system-strategies/{key}/copy': (body) => client.post('/system-strategies/golden_cross/copy', body),
   'POST /public/v1/strategies/validate': (body) => client.post('/strategies/validate', body),
@@ -100,6 +106,9 @@ const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
     client.post('/backtests/matrix', { ...body, versions: [await readyVersion()] }),
   'POST /public/v1/backtests/{id}/robustness': checkRobustness,
   'POST /public/v1/sweeps': runSweep,
+  'PATCH /public/v1/strategies/{id}': (body) => label('strategies', body),
+  'PATCH /public/v1/backtests/{id}': (body) => label('backtests', body),
+  'PATCH /public/v1/sweeps/{id}': (body) => label('sweeps', body),
   'POST /public/v1/columns': (body) => client.post('/columns', body),
   'POST /public/v1/webhooks': (body) => client.post('/webhooks', body),
   'PATCH /public/v1/webhooks/{id}': changeWebhook,

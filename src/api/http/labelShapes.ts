@@ -31,14 +31,28 @@ const archived = z
 const hasMember = (body: object): boolean => Object.values(body).some((member) => member !== undefined);
 const noMember = (names: string) => ({ message: `Send at least one of ${names}.`, params: { code: 'MISSING_FIELD' } });
 
+const EXAMPLE = {
+  name: 'Golden cross, wider stop',
+  tags: ['spx', 'candidate'],
+  note: 'Half the trades of 2008 are gaps.',
+} as const;
+
 export const RunLabelsBody = z
   .strictObject({ ...RUN_LABELS, archived })
   .refine(hasMember, noMember('name, tags, note and archived'))
-  .meta({ id: 'LabelRun', description: 'Null removes a label; an absent member keeps it.' });
+  .meta({
+    id: 'LabelRun',
+    description: 'Null removes a label; an absent member keeps it.',
+    examples: [EXAMPLE, { note: null, archived: true }],
+  });
 export const StrategyLabelsBody = z
   .strictObject({ name: name(200).optional(), description: text(0, 2_000).optional(), ...STRATEGY_LABELS, archived })
   .refine(hasMember, noMember('name, description, tags, note and archived'))
-  .meta({ id: 'LabelStrategy', description: 'Null removes a label; an absent member keeps it.' });
+  .meta({
+    id: 'LabelStrategy',
+    description: 'Null removes a label; an absent member keeps it.',
+    examples: [{ ...EXAMPLE, description: 'Buys when the 50-day average crosses above the 200-day average.' }],
+  });
 
 /** The labels in an answer; those that are not set are absent. */
 export const LABEL_MEMBERS = {
