@@ -88,6 +88,15 @@ describe.each(each)('labels of %s', (kind) => {
     expect(await read()).not.toHaveProperty('note');
   });
 
+  it('lose none of several changes at the same time', async () => {
+    const { path } = await make(kind);
+    const changes = [{ note: 'n' }, { archived: true }, { tags: ['t'] }, { name: 'N' }];
+    const answers = await Promise.all(changes.map((change) => client.patch(path, change)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const { body } = await client.get(path);
+    expect(body).toMatchObject({ name: 'N', tags: ['t'], note: 'n', archivedAt: expect.any(String) });
+  });
+
   it('find it by all of several tags, and by a part of each label in any case', async () => {
     const { id } = await make(kind, { name: 'Zwölf Apostel', tags: [`${kind}-one`, `${kind}-two`], note: 'a%b_c' });
     const other = await make(kind, { tags: [`${kind}-one`] });
