@@ -7,6 +7,8 @@ import {
   ANALYSES,
   createPool,
   isPortfolio,
+  resolveConfig,
+  robustnessReport,
   robustnessResult,
   ROBUSTNESS_ANALYSES,
   RobustnessSpec,
@@ -23,6 +25,7 @@ import {
 import { counted } from '../market/formatting.ts';
 import { symbolList, wholeNumber } from './arguments.ts';
 import { CommandError, percent, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
+import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
 import { readCheckedStrategy, readConfigFile, type InstrumentOptions } from './runInputs.ts';
 import { openRun, repeated, withMarketOptions, type MarketOptions } from './runMarkets.ts';
@@ -37,6 +40,7 @@ interface Options extends StrategyOptions, InstrumentOptions, MarketOptions {
   readonly trials?: number;
   readonly sweep?: readonly string[];
   readonly threads: number;
+  readonly report?: string;
   readonly json?: boolean;
 }
 
@@ -58,13 +62,15 @@ export function register(program: Command): void {
       'the result of the sweep that the backtest comes from (candlepool sweep --json); repeatable',
       repeated,
     )
+    .option('--report <file>', 'write the report, one HTML page, into this file')
     .option('--threads <count>', 'worker threads', wholeNumber(1, MAX_THREADS), availableParallelism());
   withJson(withMarketOptions(command)).action(run);
 }
 
 async function run(options: Options): Promise<void> {
+  await checkOutputs(options.report === undefined ? [] : [options.report]);
   const config = await readConfigFile(options.config, options);
-  const { issues: _, title: _title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
+  const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const spec = readSpec(options);
   const lineage = await readLineage(options.sweep ?? []);
   const { snapshots } = await openRun(config, strategy, options);
@@ -72,8 +78,13 @@ async function run(options: Options): Promise<void> {
   const outcomes = await runParts(job, snapshots, options.threads);
   const result = robustnessResult(job, outcomes, lineage);
   if ('code' in result) throw new CommandError(result.message, result.code);
+  if (options.report !== undefined) {
+    const heading = { title, version: null, backtestId: null, config: resolveConfig(config) };
+    await writeOutputs([{ path: options.report, content: robustnessReport(result, heading) }]);
+  }
   if (options.json) return printJson(result);
   print(result);
+  if (options.report !== undefined) printLine(`wrote ${options.report}`);
 }
 
 function readSpec({ analysis, seed, samples, trials }: Options): RobustnessSpec {

@@ -31,6 +31,18 @@ export async function findCheckedBacktest(
   return row;
 }
 
+/** How the report of a check names the strategy that was checked. */
+export async function findCheckedStrategy(
+  sql: Queryable,
+  workspaceId: string,
+  strategyVersionId: string,
+): Promise<{ readonly name: string; readonly version: number }> {
+  const [row] = await sql<{ name: string; version: number }[]>`
+    select s.name, v.version from strategy_versions v join strategies s on s.id = v.strategy_id
+    where v.id = ${strategyVersionId} and v.workspace_id = ${workspaceId}`;
+  return row;
+}
+
 /** A completed sweep of the lineage, as far as a check reads it. */
 interface SweepOfLineage {
   readonly id: string;

@@ -162,6 +162,7 @@ export type { AnalysisRow } from './robustness/analyses/analysis.ts';
 export { RobustnessSpec, type RobustnessJob } from './robustness/robustnessRequest.ts';
 export type { Lineage, LineageSweep } from './robustness/lineage.ts';
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
+export { robustnessReport } from './pool/pageAssets.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';
 
 // The pool of threads, and what its messages carry

@@ -1,6 +1,6 @@
 // Robustness checks over HTTP, run by a worker with the real engine: started, awaited, read in both views, reproduced,
 // cancelled and refused; and the same result from the command line.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,6 +59,14 @@ describe('a robustness check', () => {
     expect(result.baseline).toMatchObject({ returnPct, sharpeRatio, maxDrawdown, totalPositions });
     expect(result.lookAheadAudit.passed).toBe(true);
     expect(Buffer.byteLength(done.text)).toBeLessThan(24_000);
+    const report = `${queued.body.links.report.replace('/public/v1', '')}`;
+    const page = await client.get(report);
+    expect(page.status, page.text).toBe(200);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'/);
+    expect(page.text).toContain(`${backtestId}</dd>`);
+    const other = await api.client();
+    expect((await other.get(report)).status).toBe(404);
     // A check is not a sweep.
     expect((await client.get('/sweeps')).body.pagination.total).toBe(0);
     expect((await client.get(`/sweeps/${queued.body.id}`)).status).toBe(404);
@@ -106,8 +114,12 @@ describe('a robustness check', () => {
       ]);
       expect(ran.code, ran.stderr).toBe(0);
       expect(JSON.parse(ran.stdout)).toEqual(first);
-      const table = await callCommand(['robustness', ...files, '--samples', '10', '--analysis', 'feeStress']);
+      const page = join(folder, 'report.html');
+      const short = ['--samples', '10', '--analysis', 'feeStress', '--report', page];
+      const table = await callCommand(['robustness', ...files, ...short]);
       expect(table.stdout).toContain('fees × 2');
+      expect(table.stdout).toContain(`wrote ${page}`);
+      expect(await readFile(page, 'utf8')).toContain('Fee stress');
       const wrong = await callCommand(['robustness', ...files, '--analysis', 'nothing']);
       expect(wrong).toMatchObject({ code: 2 });
       expect(wrong.stderr).toContain('lookAheadAudit');
@@ -174,6 +186,9 @@ describe('a robustness check', () => {
     const queued = await check();
     const cancel = `/backtests/${backtestId}/robustness/${queued.body.id}/cancel`;
     expect((await client.post(cancel)).body).toMatchObject({ status: 'cancelled', result: null });
+    const report = await client.get(`/backtests/${backtestId}/robustness/${queued.body.id}/report`);
+    expect(report).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect(report.body.message).toContain('The check is cancelled, and only a completed one has a report.');
     expect(await client.post(cancel)).toMatchObject({ status: 409, body: { code: 'ROBUSTNESS_ALREADY_TERMINAL' } });
     expect((await client.post(`/sweeps/${queued.body.id}/cancel`)).status).toBe(404);
   });

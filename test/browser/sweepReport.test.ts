@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sweepPageAssets } from '../../src/engine/pool/pageAssets.ts';
+import { resolveConfig } from '../../src/engine/config.ts';
+import { robustnessReport, sweepPageAssets } from '../../src/engine/pool/pageAssets.ts';
 import { sweepPage } from '../../src/engine/sweep/page/sweepPage.ts';
 import { rankingRows } from '../../src/engine/sweep/rankingRows.ts';
 import type { SweepResult } from '../../src/engine/sweep/sweepResult.ts';
 import { canBrowse, CHROMIUM, FLAGS, openPage, SCREENS, type Screen } from '../support/chromium.ts';
+import { checked, robustnessContext } from '../support/robustness.ts';
 import { portfolioContext, ROTATION, SYMBOLS } from '../support/portfolioSweeps.ts';
-import { compiled, CROSSING, finished, marketOf, rowsOf, sweepContextFor } from '../support/sweeps.ts';
+import { compiled, CONFIG, CROSSING, finished, marketOf, rowsOf, sweepContextFor } from '../support/sweeps.ts';
 
 const MAX_BARS = '/strategyAst/strategy/risk/timeStop/maxBars';
 
@@ -117,6 +119,30 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it.each(['a desktop', 'a phone in the dark'] as const)('shows what robustness analyses did on %s', async (screen) => {
+    const market = marketOf(500, 5, (row, noise) => 0.004 * Math.sin(row / 9) + 0.006 * noise);
+    const check = checked(robustnessContext(compiled(CROSSING).strategyAst, market, { spec: { samples: 10 } }));
+    const heading = { title: '<b>', version: null, backtestId: null, config: resolveConfig(CONFIG) };
+    await writeFile(join(folder, 'robustness.html'), robustnessReport(check, heading));
+    const { page, faults } = await openPage(browser, screen, join(folder, 'robustness.html'));
+    expect(await page.locator('#distributions svg.plot').count()).toBe(3);
+    const { width } = SCREENS[screen].viewport;
+    expect(await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')).toEqual([width, width]);
+    const cut = await page.evaluate(`[...document.querySelectorAll('svg.plot text')]
+      .filter((text) => {
+        const [own, card] = [text, text.closest('section')].map((node) => node.getBoundingClientRect());
+        return own.left < card.left || own.right > card.right || own.height < 9;
+      }).map((text) => text.textContent)`);
+    expect(cut).toEqual([]);
+    await page.locator('#runs th', { hasText: 'Return' }).click();
+    const returns = (await page.locator('#runs tbody td:nth-child(3)').allTextContents()).map((text) =>
+      text.trim() === '–' ? -Infinity : Number(text.trim().replace('−', '-')),
+    );
+    expect(returns).toEqual(returns.toSorted((a, b) => b - a));
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
 
   it('draws the heatmap of any two parameters, and everything again when the window becomes narrower', async () => {
     const { page, faults } = await open('a desktop');

@@ -50,7 +50,12 @@ export const checkPath = (id: string, backtestId: string): string => `${BACKTEST
 
 function checkLinks(address: PublicAddress, id: string, backtestId: string): Record<string, string> {
   const self = checkPath(id, backtestId);
-  return linksTo(address, { self, cancel: `${self}/cancel`, backtest: `${BACKTESTS}/${backtestId}` });
+  return linksTo(address, {
+    self,
+    report: `${self}/report`,
+    cancel: `${self}/cancel`,
+    backtest: `${BACKTESTS}/${backtestId}`,
+  });
 }
 
 /** At most `maxBytes` of JSON in UTF-8: the verdict, the findings, then the analyses, as many as fit. */

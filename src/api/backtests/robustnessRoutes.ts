@@ -1,8 +1,9 @@
 // Robustness checks of a completed backtest: start, list, read and cancel.
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { findCheckedBacktest } from '../../db/robustness.ts';
+import { findCheckedBacktest, findCheckedStrategy } from '../../db/robustness.ts';
 import { listChecks, type CheckRow as StoredCheckRow } from '../../db/sweeps.ts';
+import { resolveConfig, robustnessReport, type BacktestConfig, type RobustnessResult } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { viewOf } from '../http/detailQuery.ts';
 import {
@@ -17,7 +18,9 @@ import {
   problems,
 } from '../http/routeSchemas.ts';
 import { sendTaggedJson } from '../http/etag.ts';
+import { fileAnswer, setFileHeaders } from '../http/files.ts';
 import { answerOnce } from '../http/idempotency.ts';
+import { problem } from '../http/problems.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import type { App, Services } from '../services.ts';
 import { acceptCheck } from './acceptRobustness.ts';
@@ -31,7 +34,7 @@ import {
   RobustnessCheck,
   RobustnessQuery,
 } from './robustnessSchemas.ts';
-import { awaitSweep, cancelOpenSweep, queueSweep, type NamedSweep } from './sweepRows.ts';
+import { awaitSweep, cancelOpenSweep, queueSweep, requireSweep, type NamedSweep } from './sweepRows.ts';
 
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
@@ -47,6 +50,7 @@ export function robustnessRoutes(app: App, services: Services): void {
   createRoute(app, services);
   listRoute(app, services);
   readRoute(app, services);
+  reportRoute(app, services);
   cancelRoute(app, services);
 }
 
@@ -133,6 +137,36 @@ function readRoute(app: App, services: Services): void {
       const { caller, params, query } = request;
       const body = await checkAfter(app, services, reply, { caller, ...idsOf(params) }, query);
       return sendTaggedJson(request, reply, body);
+    },
+  );
+}
+
+function reportRoute(app: App, { sql }: Services): void {
+  app.get(
+    `${BACKTESTS}/:id/robustness/:checkId/report`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_robustness_report',
+        summary: 'The report of a completed robustness check: one HTML page that asks nothing of the network',
+        params: CheckParams,
+        querystring: NoQuery,
+        response: { 200: fileAnswer('html'), ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params }, reply) => {
+      const { backtestId, id } = idsOf(params);
+      const check = await requireSweep(sql, { caller, backtestId, id });
+      if (check.result === null)
+        throw problem('NOT_FOUND', {
+          message: `The check is ${check.status}, and only a completed one has a report. Wait for it with ?wait=60.`,
+        });
+      const { name, version } = await findCheckedStrategy(sql, caller.workspaceId, check.strategyVersionId);
+      const { config } = check.spec as { readonly config: BacktestConfig };
+      const heading = { title: name, version, backtestId, config: resolveConfig(config) };
+      const page = robustnessReport(check.result as unknown as RobustnessResult, heading);
+      return setFileHeaders(reply, `robustness-${id}`, 'html').send(page);
     },
   );
 }

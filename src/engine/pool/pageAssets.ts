@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { PageAssets } from '../report/page/reportPage.ts';
+import { robustnessPage, type CheckedHeading } from '../robustness/page/robustnessPage.ts';
+import type { RobustnessResult } from '../robustness/robustnessResult.ts';
 import type { SweepPageAssets } from '../sweep/page/sweepPage.ts';
 
 let assets: PageAssets | undefined;
@@ -25,6 +27,13 @@ export const sweepPageAssets = (): SweepPageAssets => ({
   style: kit() + read('../sweep/page/sweepPage.css'),
   script: read('../sweep/page/sweepPage.js'),
 });
+
+/** The report of a robustness check is made of its stored result, in whichever process is asked for it. */
+export const robustnessReport = (result: RobustnessResult, heading: CheckedHeading): string =>
+  robustnessPage(result, heading, {
+    style: kit() + read('../robustness/page/robustnessPage.css'),
+    scripts: [kitScript()],
+  });
 
 const read = (url: string | URL): string => readFileSync(fileURLToPath(new URL(url, import.meta.url)), 'utf8');
 /** The style and the script of the parts that all reports are made of. */

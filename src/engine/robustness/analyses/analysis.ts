@@ -3,6 +3,7 @@ import type { Market, Universe } from '../../bars/bars.ts';
 import type { ComparedRun } from '../../comparedRun.ts';
 import type { BacktestTask, RunError } from '../../task.ts';
 import type { Bound } from '../bound.ts';
+import type { Distribution } from '../distribution.ts';
 import type { CheckOptions } from '../checkOptions.ts';
 import type { Checked, CheckRun, RobustnessContext, RunNumbers, RunOutcome } from '../checkRuns.ts';
 import type { Finding } from '../finding.ts';
@@ -21,7 +22,7 @@ export interface Analysis<Result> {
   /** The bounds that a robust result must keep. @param result undefined: the analysis was not requested */
   boundsOf(result: Result | undefined, baseline: RunNumbers): readonly Bound[];
   findingsOf(result: Result, baseline: RunNumbers, failed: ReadonlyMap<string, Bound>): AnalysisFindings;
-  /** What the command line prints of it. */
+  /** What the command line prints of it, and the report draws. */
   reportOf(result: Result): AnalysisReport;
 }
 
@@ -79,7 +80,16 @@ export interface AnalysisRow {
   readonly lossProbability?: number | null;
   readonly error?: { readonly message: string };
 }
+/** How a number is distributed over many runs, beside the one of the run that they vary. */
+export interface AnalysisDistribution {
+  readonly statistic: keyof RunNumbers;
+  /** Said after the name of the analysis where it has several; absent: nothing. */
+  readonly about?: string;
+  readonly original: number | null;
+  readonly of: Distribution;
+}
 interface AnalysisReport {
+  readonly distributions?: readonly AnalysisDistribution[];
   /** Samples, which are listed before single runs. */
   readonly samples?: readonly AnalysisRow[];
   readonly runs?: readonly AnalysisRow[];

@@ -3,8 +3,7 @@ import type { Market, Universe, Bars, Timeframe } from '../../bars/bars.ts';
 import { bound, enough, MAX_LOSSES } from '../bound.ts';
 import { percent, warning } from '../finding.ts';
 import type { Analysis, Check, PartOutcome } from './analysis.ts';
-import { medianRow, runOf, runRow, sampledRuns } from './partOutcomes.ts';
-import type { SampledRuns } from './partOutcomes.ts';
+import { distributionsOf, medianRow, runOf, runRow, sampledRuns, type SampledRuns } from './partOutcomes.ts';
 import { resample } from '../../bars/resample.ts';
 import { timeAxisOf } from '../../bars/timeAxis.ts';
 import { divides } from '../../bars/timeframes.ts';
@@ -42,6 +41,7 @@ export const blockBootstrapAnalysis = {
       ...(result.original === null ? [] : [runRow('bars as they were, without finer bars', result.original)]),
       medianRow('bars drawn again', result),
     ],
+    distributions: distributionsOf(result, result.original),
   }),
 } as const satisfies Analysis<BlockBootstrap>;
 

@@ -6,7 +6,7 @@ import type { CheckRun } from '../checkRuns.ts';
 import { info, percent, warning, type Finding } from '../finding.ts';
 import { isRotation, profitsOf } from '../tradeUnits.ts';
 import type { Analysis } from './analysis.ts';
-import { medianRow, runRow, wholeOf } from './partOutcomes.ts';
+import { distributionsOf, medianRow, runRow, wholeOf } from './partOutcomes.ts';
 
 const SAMPLES = 2_000;
 /** The most positions that are drawn in all, about a second of work: runs with very many get fewer samples. */
@@ -84,6 +84,10 @@ export const monteCarloAnalysis = {
           samples: [
             runRow(`${rowNames[result.basis]} as they were, at ${result.basis}`, result.actual),
             medianRow(`${rowNames[result.basis]} drawn again, at ${result.basis}`, result.resampled),
+          ],
+          distributions: [
+            ...distributionsOf(result.resampled, result.actual, 'drawn again'),
+            ...distributionsOf(result.shuffled, result.actual, 'in another order'),
           ],
         },
 } as const satisfies Analysis<MonteCarlo | null>;

@@ -7,7 +7,7 @@ import type { BacktestTask } from '../../task.ts';
 import { bound, enough, KEPT, MAX_LOSSES } from '../bound.ts';
 import { info, percent, ratio, warning } from '../finding.ts';
 import type { Analysis } from './analysis.ts';
-import { medianRow, sampledRuns, type SampledRuns } from './partOutcomes.ts';
+import { distributionsOf, medianRow, sampledRuns, type SampledRuns } from './partOutcomes.ts';
 
 interface ParameterJitter extends SampledRuns {
   readonly numbers: readonly Pick<Jittered, 'name' | 'value' | 'low' | 'high'>[];
@@ -68,7 +68,10 @@ export const parameterJitterAnalysis = {
     const message = `With its numbers moved a little, ${parts.join(', and ')}.`;
     return { weaknesses: [warning('PARAMETERS_DECIDE', message)] };
   },
-  reportOf: (result) => (result === null ? {} : { samples: [medianRow('numbers moved', result)] }),
+  reportOf: (result) =>
+    result === null
+      ? {}
+      : { samples: [medianRow('numbers moved', result)], distributions: distributionsOf(result, result.original) },
 } as const satisfies Analysis<ParameterJitter | null>;
 
 /** A number that is moved: a param of the strategy, or a place in it. */

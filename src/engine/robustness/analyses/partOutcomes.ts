@@ -2,7 +2,7 @@
 import { distributionOf, shareOf, type Distribution } from '../distribution.ts';
 import type { RunError } from '../../task.ts';
 import type { RunNumbers } from '../checkRuns.ts';
-import type { EndedParts, PartOutcome, AnalysisRow } from './analysis.ts';
+import type { AnalysisDistribution, AnalysisRow, EndedParts, PartOutcome } from './analysis.ts';
 
 /** What the only part of an analysis found. */
 export function wholeOf({ outcomes: [outcome] }: EndedParts): unknown {
@@ -54,6 +54,20 @@ export function sampledRuns(outcomes: readonly PartOutcome[], original: RunNumbe
     lossProbability: shareOf(column('returnPct'), (value) => value < 0),
   };
 }
+
+const DISTRIBUTED: readonly (keyof RunNumbers)[] = ['returnPct', 'sharpeRatio', 'maxDrawdown'];
+
+/** The distributions of these numbers, as far as there are any. */
+export const distributionsOf = (
+  runs: Partial<Readonly<Record<keyof RunNumbers, Distribution>>>,
+  original: Partial<Readonly<Record<keyof RunNumbers, number | null>>> | null,
+  about?: string,
+): AnalysisDistribution[] =>
+  DISTRIBUTED.flatMap((statistic) => {
+    const of = runs[statistic];
+    if (of === undefined) return [];
+    return [{ statistic, of, original: original?.[statistic] ?? null, ...(about !== undefined && { about }) }];
+  });
 
 /** The row of the medians of many runs. */
 export const medianRow = (
