@@ -1,6 +1,9 @@
 // The grammar of text expressions, such as `rsi(14) < 30 and close > sma(200)`, and the syntax tree that a text parses
 // to. docs/expressions.md describes it for authors; readExpression.ts says what each name means.
-import { grammar as grammarOf, type MatchResult, type Node } from 'ohm-js';
+import { createRequire } from 'node:module';
+import type * as Ohm from 'ohm-js';
+
+type Node = Ohm.Node;
 
 /** One part of a text; `at` is the place of its first character, from 0. */
 export type Syntax = { readonly at: number } & (
@@ -59,7 +62,7 @@ export interface TextFault {
 
 export const isFault = (read: Made | TextFault): read is TextFault => !('kind' in read);
 
-const GRAMMAR = grammarOf(String.raw`CandlepoolExpression {
+const GRAMMAR = String.raw`CandlepoolExpression {
   Choice = Any "?" Choice ":" Choice                           -- if
          | Any
   Any = NonemptyListOf<All, or>
@@ -137,7 +140,7 @@ const GRAMMAR = grammarOf(String.raw`CandlepoolExpression {
           | caseInsensitive<"fri"> | caseInsensitive<"sat"> | caseInsensitive<"sun">) ~nameRest
   clock = digit digit? ":" digit digit
   clockRange = clock space* ("-" | "–") space* clock
-}`);
+}`;
 
 const COMPARE_SIGNS: Readonly<Record<string, CompareSign>> = {
   '>': 'gt', '>=': 'gte', '≥': 'gte', '<': 'lt', '<=': 'lte', '≤': 'lte', '=': 'eq', '==': 'eq', '!=': 'neq',
@@ -163,7 +166,6 @@ const crossOf = (written: string): 'cross_up' | 'cross_down' | 'cross_any' =>
 const padded = (clock: string): string => clock.trim().padStart(5, '0');
 const unquoted = (text: string): string => text.replace(/^["']|["']$/g, '');
 
-const SEMANTICS = GRAMMAR.createSemantics();
 const tree = (node: Node): Syntax => (node as Node & { readonly tree: () => Syntax }).tree();
 const atOf = (node: Node): number => node.source.startIdx;
 const numberIn = (optional: Node, absent: number): number =>
@@ -178,7 +180,7 @@ const arithmetic = (left: Node, sign: Node, right: Node): Syntax => ({
   type: 'math', at: atOf(left), op: MATH_SIGNS[sign.sourceString], args: [tree(left), tree(right)],
 }); // prettier-ignore
 
-SEMANTICS.addOperation<Syntax>('tree', {
+const TREE: Ohm.ActionDict<Syntax> = {
   Choice_if(cond, _if, met, _else, unmet) {
     return { type: 'if', at: atOf(cond), cond: tree(cond), met: tree(met), unmet: tree(unmet) };
   },
@@ -278,29 +280,37 @@ SEMANTICS.addOperation<Syntax>('tree', {
   Part_name(name) {
     return { type: 'name', at: atOf(name), name: name.sourceString };
   },
-});
-SEMANTICS.addOperation<Argument>('argument', {
+};
+const ARGUMENT: Ohm.ActionDict<Argument> = {
   Argument_named(name, _equals, value) {
     return { name: name.sourceString, value: tree(value) };
   },
   Argument_plain(value) {
     return { name: undefined, value: tree(value) };
   },
-});
+};
 
 /** Longer texts are programs; a payload may hold a hundred of them. */
 export const MAX_TEXT = 500;
 /** Parentheses, and signs in a row, deeper than this would need a deep stack. */
 const TOO_DEEP = /(?:\([^()]*){24}|(?:[-+!]\s*){12}|(?:\bnot\s+){12}|(?:[*^]\s*\w+\s*){60}|(?:\?[^?]*){12}/i;
 
-const treeOf = (match: MatchResult): Syntax => (SEMANTICS(match) as { readonly tree: () => Syntax } & object).tree();
+function makeParser() {
+  const ohm = createRequire(import.meta.url)('ohm-js') as typeof Ohm;
+  const grammar = ohm.grammar(GRAMMAR);
+  const semantics = grammar.createSemantics().addOperation('tree', TREE).addOperation('argument', ARGUMENT);
+  return { grammar, treeOf: (match: Ohm.MatchResult) => tree(semantics(match) as Node) };
+}
+/** Made with the first text: that takes a fifth of a second, and most processes and threads never read one. */
+let parser: ReturnType<typeof makeParser> | undefined;
 
 /** The syntax tree of a text. */
 export function parseText(text: string): Syntax | TextFault {
   if (text.length > MAX_TEXT) return { at: MAX_TEXT, message: `A text may have at most ${MAX_TEXT} characters.` };
   if (TOO_DEEP.test(text)) return { at: 0, message: 'This nests too deeply.' };
-  const match = GRAMMAR.match(text, 'Choice');
-  if (!match.failed()) return treeOf(match);
+  parser ??= makeParser();
+  const match = parser.grammar.match(text, 'Choice');
+  if (!match.failed()) return parser.treeOf(match);
   const at = match.getRightmostFailurePosition();
   const [word] = /^\s*(?:\w+|\S)/.exec(text.slice(at)) ?? [];
   return {
