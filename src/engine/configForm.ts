@@ -92,11 +92,11 @@ export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}):
   // First what is in the wrong place, then what has the wrong form.
   const moves = report('UNKNOWN_FIELD', isMembers(config) ? misplacedMembers(config) : []);
   const placed = repaired({ config }, moves).config;
-  log.startRound(placeBefore(moves));
+  log.startRound(placeBefore(moves, { config }));
   const execution = isMembers(placed) ? placed.execution : undefined;
   const rewrites = report('TYPE_MISMATCH', isMembers(execution) ? rewrittenCosts(execution) : []);
   const corrected = repaired({ config: placed }, rewrites).config;
-  log.startRound(placeBefore(rewrites));
+  log.startRound(placeBefore(rewrites, { config: placed }));
   const structure = new Structure(log);
   const isList = isMembers(corrected) && corrected.instruments !== undefined;
   structure.check(isList ? PORTFOLIO_SHAPE : SINGLE_SHAPE, corrected, '/config');
@@ -106,7 +106,7 @@ export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}):
   const whole = issues.reduce((body, { patch = [] }) => repaired(body, patch), repaired({ config }, assumed));
   const parsed = BacktestConfig.safeParse(whole.config);
   const steps = issues.flatMap(({ patch = [] }) => patch);
-  return { issues, repaired: parsed.success ? parsed.data : null, placeOf: placeBefore(steps) };
+  return { issues, repaired: parsed.success ? parsed.data : null, placeOf: placeBefore(steps, { config }) };
 }
 
 /** The value that further checks assume at the place of an issue without a repair. */

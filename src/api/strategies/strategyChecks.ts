@@ -21,13 +21,14 @@ export interface Payloads {
 }
 
 /**
- * Checks payloads against a tier and the market data. Not to be called inside a transaction: the catalog may query
- * Postgres, and all connections might be held by transactions that wait for this one.
+ * Checks payloads, or a body that may hold them elsewhere, against a tier and the market data. Not to be called inside a
+ * transaction: the catalog may query Postgres, and all connections might be held by transactions that wait for this
+ * one.
  */
 export async function checkPayloads(
   services: Pick<Services, 'catalogs'>,
   asker: Asker,
-  { settings, strategyAst, signalGraph }: Payloads,
+  { strategyAst, signalGraph, ...others }: { readonly [Member in keyof Payloads]?: unknown },
 ): Promise<CheckOutcome> {
   const series = await services.catalogs.of(asker.workspaceId).list();
   const context = {
@@ -40,7 +41,7 @@ export async function checkPayloads(
         .reduce((most, one) => Math.max(most, barsMade(one, timeframe)), 0),
   };
   const payloads = { strategyAst: strategyAst ?? undefined, signalGraph: signalGraph ?? undefined };
-  return loopShare.measure(asker.workspaceId, () => checkStrategy({ settings, ...payloads }, context));
+  return loopShare.measure(asker.workspaceId, () => checkStrategy({ ...others, ...payloads }, context));
 }
 
 /** How many bars of `timeframe` are made of the bars of a series of the same timeframe or of a finer one. */
@@ -95,7 +96,13 @@ export async function requireEnvelope(services: Services, asker: Asker, request:
   if (!request.validationError) return;
   const faults = validationIssues(request.validationError, request);
   const inner = await issuesInside(services, asker, request.body);
-  const issues = [...faults, ...inner.filter((issue) => !faults.some((fault) => fault.path === issue.path))];
+  // What stands elsewhere in the request is explained, with its patch, by the check of the strategy.
+  const isExplained = ({ code, path }: ProblemIssue): boolean =>
+    code === 'PAYLOAD_REQUIRED'
+      ? inner.length > 0 && !inner.some((issue) => issue.code === code && issue.patch === undefined)
+      : inner.some((issue) => issue.path === path && issue.patch !== undefined);
+  const outer = faults.filter((fault) => !isExplained(fault));
+  const issues = [...outer, ...inner.filter((issue) => !outer.some((fault) => fault.path === issue.path))];
   // Warnings are listed with them, and are not counted as faults.
   const errors = issues.filter(({ severity }) => severity !== 'warning');
   throw problem('VALIDATION_FAILED', { message: faultsMessage(errors), issues });
@@ -103,12 +110,9 @@ export async function requireEnvelope(services: Services, asker: Asker, request:
 
 async function issuesInside(services: Services, asker: Asker, body: unknown): Promise<readonly ProblemIssue[]> {
   if (!isMembers(body)) return [];
-  const object = (value: unknown): Json | undefined => (isMembers(value) ? value : undefined);
-  const strategyAst = object(body.strategyAst);
-  const signalGraph = object(body.signalGraph);
-  if (strategyAst === undefined && signalGraph === undefined) return [];
-  const settings = object(body.settings) ?? {};
-  return (await checkPayloads(services, asker, { settings, strategyAst, signalGraph })).issues;
+  const { issues } = await checkPayloads(services, asker, body);
+  // Nothing in it is a payload, which the envelope says already.
+  return issues.some(({ code, patch }) => code === 'PAYLOAD_REQUIRED' && patch === undefined) ? [] : issues;
 }
 
 /**

@@ -110,6 +110,8 @@ export const TIME_FIELDS = [
   'week_of_year',
   ...CALENDAR_FIELDS,
 ] as const;
+/** A time of day. */
+export const CLOCK_PATTERN = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/;
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export const SESSIONS = ['tokyo', 'london', 'new_york', 'us_equities'] as const;
 export const ROLLING_WINDOW_MODES = ['any', 'none', 'all', 'streak', 'count_gt', 'count_lt', 'count_eq'] as const;

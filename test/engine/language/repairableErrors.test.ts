@@ -129,6 +129,7 @@ describe('a patch repairs', () => {
       strategyOf(above, { risk: { trailingStop: { mode: 'atr', period: 14, multiplier: 3 } } }),
     ],
     ['a list of one condition', strategyOf([above] as unknown as Json)],
+    ['a list of conditions, which must all hold', strategyOf([above, { ...above, op: 'gte' }] as unknown as Json)],
     ['a list of one action', strategyOf(above, { entry: { ...entryOf({}), action: [entryOf({}).action] } })],
     ['one exit outside of a list', strategyOf(above, { exits: { kind: 'exit', when: above } })],
     ['one weekday outside of a list', strategyOf({ kind: 'time_window', weekdays: 'mon' })],
@@ -247,7 +248,6 @@ describe('no patch', () => {
       strategyOf({ ...above, left: "request.security(syminfo.tickerid, 'D', close)" }),
       'with `timeframe` on its market, indicator and pattern nodes',
     ],
-    ['guesses how a list of conditions is joined', strategyOf([above, above] as unknown as Json), 'all'],
     [
       'adds args to a math node, which needs its inputs',
       strategyOf({ ...above, left: { kind: 'math', op: 'add' } }),

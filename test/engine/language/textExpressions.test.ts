@@ -10,7 +10,7 @@ import { TIER_LIMITS } from '../../../src/tiers.ts';
 import { randomColumns, randomSnapshot } from '../../support/bars.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs', 'expressions.md'), 'utf8');
-const names = { params: new Set(['fast']), nodes: new Set() };
+const names = { params: new Set(['fast']), nodes: new Set(), known: new Map() };
 const read = (text: string) => readExpression(text, names);
 
 describe('the examples of docs/expressions.md', () => {

@@ -1,13 +1,13 @@
 // The condition `time_window`: the bar opens on given days, between given times of day.
 import { z } from 'zod';
 import { named } from '../expressionMembers.ts';
-import { WEEKDAYS } from '../words.ts';
+import { CLOCK_PATTERN, WEEKDAYS } from '../words.ts';
 import type { ClockWindow } from './clock.ts';
 import type { Completed, ConditionDefinition } from './expressionDefinition.ts';
 import { needOfClock } from './lookbacks.ts';
 import type { SharedConditionOperation } from './planSteps.ts';
 
-const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'Write a time as HH:MM, from 00:00 to 24:00.');
+const clock = z.string().regex(CLOCK_PATTERN, 'Write a time as HH:MM, from 00:00 to 24:00.');
 const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'Write a date as YYYY-MM-DD.');
 const schema = z.strictObject({
   ...named,

@@ -59,7 +59,7 @@ const bareName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 /** Reports a column's name, such as `ema_50` or `bb_lower`, in place of an indicator's; false: it is something else. */
 function reportColumn(name: string, { args, output }: Members, { log, at }: CallContext): boolean {
   const isFree = args === undefined || (isMembers(args) && Object.keys(args).length === 0);
-  const call = columnMeant(bareName(name)) ?? textCall(name);
+  const call = columnMeant(name) ?? columnMeant(bareName(name)) ?? textCall(name);
   if (call === undefined || (call.output === undefined ? !isFree : output !== undefined)) return false;
   const [member, value] =
     call.output === undefined ? (['args', call.args] as const) : (['output', call.output] as const);

@@ -5,11 +5,11 @@ import { contentOf, strategyHash } from '../canonical/content.ts';
 import { IssueLog, type ValidationIssue } from '../issues/issues.ts';
 import { checkPayload, type CheckContext, type CheckedPayload } from './checkPayload.ts';
 import type { PayloadMember } from './readPayload.ts';
+import { certainMember, requestFaults } from './requestFaults.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { SETTINGS_SHAPE } from '../grammar/shapes.ts';
 import { NO_ANALYSIS, type StrategyAnalysis } from './strategyAnalysis.ts';
 import { Structure } from '../form/structure.ts';
-import { isMembers } from '../grammar/payloadObjects.ts';
 
 export type { CheckContext } from './checkPayload.ts';
 
@@ -42,9 +42,11 @@ export interface CheckOutcome {
 }
 
 /** Finds all issues of the payloads. Never throws, whatever the payloads hold. */
-export function checkStrategy(payloads: Payloads, context: CheckContext = {}): CheckOutcome {
+export function checkStrategy(sent: Payloads, context: CheckContext = {}): CheckOutcome {
   const log = new IssueLog();
-  const { settings = {}, strategyAst, signalGraph } = payloads;
+  const { faults, body } = requestFaults({ ...sent });
+  for (const { code, path, ...details } of faults) log.addOfRequest(code, path, details);
+  const { settings = {}, strategyAst, signalGraph }: Payloads = body;
   new Structure(log).check(SETTINGS_SHAPE, settings, '/settings');
   const validSettings: Settings = log.errorCount === 0 ? (settings as Settings) : {};
   if (strategyAst === undefined && signalGraph === undefined) {
@@ -56,7 +58,6 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
   const check = (member: PayloadMember, value: unknown): CheckedPayload | undefined => {
     if (value === undefined) return undefined;
     const kind = certainMember(value) ?? member;
-    if (kind !== member) reportWrongMember(kind, member, payloads, log);
     return checkPayload(kind, value, { ...context, settings: validSettings, log }, `/${member}`);
   };
   const ast = check('strategyAst', strategyAst);
@@ -77,35 +78,6 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
         : { strategyAst: chosen, canonical: canonicalize(chosen), strategyHash: strategyHash(chosen, validSettings) },
     requiresConfirmation: log.has('CONTRADICTION'),
   };
-}
-
-/** The member that a payload certainly belongs in, whatever member it was sent as; undefined when it may be either. */
-function certainMember(value: unknown): PayloadMember | undefined {
-  if (!isMembers(value)) return undefined;
-  if (Array.isArray(value.nodes)) return 'signalGraph';
-  const { strategy } = value;
-  const [entry] = isMembers(strategy) ? [strategy.entry].flat() : [];
-  const allocation = isMembers(strategy) ? strategy.allocation : undefined;
-  const { trigger } = isMembers(entry) ? entry : isMembers(allocation) ? { trigger: allocation.when } : {};
-  if (isMembers(trigger) && typeof trigger.kind === 'string') return 'strategyAst';
-  return undefined;
-}
-
-const MEMBER_NAMES: Readonly<Record<PayloadMember, string>> = {
-  strategyAst: 'a StrategyAst (a tree of expressions)',
-  signalGraph: 'a signal graph (a list of nodes)',
-};
-
-/** Reports a payload that was sent as another member than its own; it is moved there where that member is absent. */
-function reportWrongMember(kind: PayloadMember, member: PayloadMember, payloads: Payloads, log: IssueLog): void {
-  const from = `/${member}`;
-  const isFree = payloads[kind] === undefined;
-  log.addOfRequest('TYPE_MISMATCH', from, {
-    message: `This is ${MEMBER_NAMES[kind]}, and ${member} takes ${MEMBER_NAMES[member]}.`,
-    suggestion: isFree ? `Send it as ${kind}.` : `Remove it: ${kind} is there as well.`,
-    // Which of two payloads is meant, only the author knows.
-    patch: isFree ? [{ op: 'move', from, path: `/${kind}` }] : undefined,
-  });
 }
 
 /** Reports PAYLOADS_DISAGREE, and returns false, when both payloads are valid and mean different strategies. */

@@ -6,7 +6,8 @@ import type { ConditionChild } from '../../definitions/expressions/places.ts';
 import { ANY_RELATION } from '../../definitions/expressions/relations.ts';
 import { boundsOf, InferredRanges, constantTruth, type KeyOf } from './inferredRanges.ts';
 import type { IssueLog } from '../issues/issues.ts';
-import { possibleRelations } from './priceOrder.ts';
+import type { PatchOperation } from '../issues/patch.ts';
+import { isExtreme, possibleRelations } from './priceOrder.ts';
 import { Ranges } from './ranges.ts';
 import type { PointerOf } from './sectionChecks.ts';
 
@@ -43,7 +44,7 @@ export class Conjunctions {
         isAlone
           ? 'This can never be true, so the entry never trades.'
           : 'This can never be true together with the other conditions of the entry, so the entry never trades.',
-        adviceOn(contradiction, this.#context.keyOf) ?? 'Loosen or remove one of the conditions.',
+        this.#adviceOn(contradiction) ?? { suggestion: 'Loosen or remove one of the conditions.' },
       );
     }
     this.#checkConjuncts(valid);
@@ -53,12 +54,9 @@ export class Conjunctions {
     if (exit.when === undefined || !this.#context.isValid(exit.when)) return;
     const contradiction = this.#contradiction([exit.when]);
     if (contradiction !== null && !isLeaf(contradiction)) {
-      this.#warn(
-        'CONSTANT_CONDITION',
-        contradiction,
-        'This exit can never be true.',
-        'Loosen or remove one of its conditions.',
-      );
+      this.#warn('CONSTANT_CONDITION', contradiction, 'This exit can never be true.', {
+        suggestion: 'Loosen or remove one of its conditions.',
+      });
     }
     this.#checkConjuncts([exit.when]);
   }
@@ -76,10 +74,11 @@ export class Conjunctions {
     const isSelf = sides !== undefined && keyOf(sides.left) === keyOf(sides.right);
     if (isSelf || this.#contradictions.has(leaf)) return;
     const constant = constantTruth(leaf, this.#ranges, keyOf);
-    if (constant === 'always') this.#warn('CONSTANT_CONDITION', leaf, 'This is true on every bar.', 'Remove it.');
+    if (constant === 'always')
+      this.#warn('CONSTANT_CONDITION', leaf, 'This is true on every bar.', { suggestion: 'Remove it.' });
     if (constant === 'never') {
-      const advice = adviceOn(leaf, keyOf) ?? 'Check the bounds: no value of the operands can meet them.';
-      this.#warn('CONSTANT_CONDITION', leaf, 'This is never true.', advice);
+      const bounds = { suggestion: 'Check the bounds: no value of the operands can meet them.' };
+      this.#warn('CONSTANT_CONDITION', leaf, 'This is never true.', this.#adviceOn(leaf) ?? bounds);
     }
   }
 
@@ -106,12 +105,9 @@ export class Conjunctions {
     const crosses = conjuncts.filter((one) => conditionKindIfAny(one)?.isEvent?.(one) === true);
     const second = crosses.find((one) => keyOf(one) !== keyOf(crosses[0]));
     if (second !== undefined) {
-      this.#warn(
-        'SIMULTANEOUS_CROSSES',
-        second,
-        'Two crosses have to happen on the same bar, which is rare.',
-        'Give one of them `within`, or replace one by a comparison.',
-      );
+      this.#warn('SIMULTANEOUS_CROSSES', second, 'Two crosses have to happen on the same bar, which is rare.', {
+        suggestion: 'Give one of them `within`, or replace one by a comparison.',
+      });
     }
   }
 
@@ -123,12 +119,9 @@ export class Conjunctions {
       if (joinOf(item) !== 'all') continue;
       const contradiction = this.#contradiction([item]);
       if (contradiction !== null && !isImpossible(contradiction, this.#ranges, this.#context.keyOf)) {
-        this.#warn(
-          'CONSTANT_CONDITION',
-          item,
-          'This alternative is never true.',
-          'Loosen or remove one of its conditions.',
-        );
+        this.#warn('CONSTANT_CONDITION', item, 'This alternative is never true.', {
+          suggestion: 'Loosen or remove one of its conditions.',
+        });
       }
     }
   }
@@ -138,7 +131,9 @@ export class Conjunctions {
     for (const item of items) {
       const key = this.#context.keyOf(item);
       if (seen.has(key))
-        this.#warn('REDUNDANT_CONDITION', item, 'The same condition is in this list already.', 'Remove it.');
+        this.#warn('REDUNDANT_CONDITION', item, 'The same condition is in this list already.', {
+          suggestion: 'Remove it.',
+        });
       seen.add(key);
     }
   }
@@ -160,12 +155,9 @@ export class Conjunctions {
         return isWithin(inner, outer) && !isWithin(outer, inner);
       });
       if (isImplied)
-        this.#warn(
-          'REDUNDANT_CONDITION',
-          item,
-          'Another condition on the same value makes this one redundant.',
-          'Remove it.',
-        );
+        this.#warn('REDUNDANT_CONDITION', item, 'Another condition on the same value makes this one redundant.', {
+          suggestion: 'Remove it.',
+        });
     }
   }
 
@@ -173,22 +165,33 @@ export class Conjunctions {
     code: 'CONTRADICTION' | 'CONSTANT_CONDITION' | 'REDUNDANT_CONDITION' | 'SIMULTANEOUS_CROSSES',
     at: ConditionChild,
     message: string,
-    suggestion: string,
+    advice: Advice,
   ): void {
     const { log, pointerOf } = this.#context;
-    log.add(code, pointerOf(at), { message, suggestion });
+    log.add(code, pointerOf(at), { message, ...advice });
+  }
+
+  /** What helps where a comparison or cross can never be true because of what it compares; undefined elsewhere. */
+  #adviceOn(leaf: ConditionChild): Advice | undefined {
+    const { keyOf, pointerOf } = this.#context;
+    const kind = conditionKindIfAny(leaf);
+    const sides = kind?.comparesOrder === true ? kind.sides?.of(leaf) : undefined;
+    if (sides === undefined) return undefined;
+    const { left, right } = sides;
+    if (keyOf(left) === keyOf(right))
+      return { suggestion: 'Both sides are the same value: compare with something else.' };
+    if (possibleRelations(left, right) === ANY_RELATION) return undefined;
+    const suggestion = 'One side is an extreme that includes the other on the same bar: give the extreme "offset": 1.';
+    // Of the bars before this one, it can be exceeded, which is what every author of such a condition means.
+    const [extreme, ...others] = [left, right].filter((side) => isExtreme(side));
+    const patch = [{ op: 'add', path: pointerOf(extreme ?? leaf, 'offset'), value: 1 } as const];
+    return extreme === undefined || others.length > 0 ? { suggestion } : { suggestion, patch };
   }
 }
 
-/** What helps where a comparison or cross can never be true because of what it compares; undefined elsewhere. */
-function adviceOn(leaf: ConditionChild, keyOf: KeyOf): string | undefined {
-  const kind = conditionKindIfAny(leaf);
-  const sides = kind?.comparesOrder === true ? kind.sides?.of(leaf) : undefined;
-  if (sides === undefined) return undefined;
-  const { left, right } = sides;
-  if (keyOf(left) === keyOf(right)) return 'Both sides are the same value: compare with something else.';
-  if (possibleRelations(left, right) === ANY_RELATION) return undefined;
-  return 'One side is an extreme that includes the other on the same bar: give the extreme "offset": 1.';
+interface Advice {
+  readonly suggestion: string;
+  readonly patch?: readonly PatchOperation[];
 }
 
 /** Whether a leaf is never true by itself, which is reported at the leaf. */

@@ -4,7 +4,7 @@ import { numberIssue } from '../grammar/shapes.ts';
 import { shown } from '../issues/displayNames.ts';
 import type { IssueLog } from '../issues/issues.ts';
 import { certainPatch, nearestName, nearestOwnName, suggestionFor } from '../issues/nearest.ts';
-import type { ParamUse } from '../form/structure.ts';
+import type { ParamUse } from '../form/ownNames.ts';
 
 /** Checks params that stand for a number: they must be declared, and their default must fit the place. */
 export function checkParamUses(

@@ -12,6 +12,10 @@ export function possibleRelations(left: ValueChild, right: ValueChild): number {
   return oneWay(left, right) & flipped(oneWay(right, left));
 }
 
+/** Whether a value is the extreme of a window of bars that ends with this one. */
+export const isExtreme = (value: ValueChild): boolean =>
+  valueKind(value).extreme?.(value, valueFacts) !== undefined && (value as { offset?: unknown }).offset === undefined;
+
 function oneWay(left: ValueChild, right: ValueChild): number {
   const inner = valueFacts.barField(left);
   if (inner === undefined) return ANY_RELATION;

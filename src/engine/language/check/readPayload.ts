@@ -7,10 +7,10 @@ import { Lowering, type Lowered } from '../graph/lowerGraph.ts';
 import { isMembers, visitObjects, type Members } from '../grammar/payloadObjects.ts';
 import { firstSegment, pointerTo } from '../pointer.ts';
 import type { PatchOperation } from '../issues/patch.ts';
-import { placeBefore, repaired } from '../issues/repair.ts';
+import { MAX_ROUNDS, placeBefore, repaired } from '../issues/repair.ts';
 import { AST_SHAPE, GRAPH_SHAPE } from '../grammar/shapes.ts';
-import { ownNamesOf } from '../form/ownNames.ts';
-import { Structure, type ParamUse } from '../form/structure.ts';
+import { ownNamesOf, type ParamUse } from '../form/ownNames.ts';
+import { Structure } from '../form/structure.ts';
 
 /** The most expressions that a graph may have when written out as a tree: its AST is stored and read back as JSON. */
 const MAX_TREE_SIZE = 20_000;
@@ -151,9 +151,10 @@ function checkForm(
   pointer: string,
 ): { value: unknown; structure: Structure } {
   const shape = member === 'strategyAst' ? AST_SHAPE : GRAPH_SHAPE;
+  const names = ownNamesOf(sent);
   let value = sent;
   for (let round = 1; ; round++) {
-    const structure = new Structure(log, ownNamesOf(value));
+    const structure = new Structure(log, names);
     structure.check(shape, value, pointer);
     const { repairs } = structure;
     if (repairs.length === 0 || round > MAX_ROUNDS || !log.keepsErrors) return { value, structure };
@@ -161,13 +162,10 @@ function checkForm(
   }
 }
 
-/** How often what repairs uncover is repaired as well. */
-export const MAX_ROUNDS = 4;
-
 /** A copy of a payload with the certain patches of a round applied, which the next round of the log checks. */
 export function repairedAt(pointer: string, value: unknown, steps: readonly PatchOperation[], log: IssueLog): unknown {
   const name = firstSegment(pointer);
-  log.startRound(placeBefore(steps));
+  log.startRound(placeBefore(steps, { [name]: value }));
   return repaired({ [name]: value }, steps)[name];
 }
 

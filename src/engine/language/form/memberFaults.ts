@@ -1,6 +1,13 @@
 // Members: what is wrong with the names of an object's members (unknown, misspelled, a level too high, missing), and
 // how to repair it.
-import { typeInPlace, typeOfKind, type PlaceType, type Field, type ObjectShape } from '../grammar/shapes.ts';
+import {
+  typeInPlace,
+  typeOfKind,
+  type PlaceType,
+  type Field,
+  type ObjectShape,
+  type Shape,
+} from '../grammar/shapes.ts';
 import { adviceFor, MISSING_ADVICE } from '../hints/examples.ts';
 import { foreignMemberAdvice } from '../hints/foreignMembers.ts';
 import { BACK_ADVICE, isAheadWord, LOOKS_AHEAD } from '../hints/lookAhead.ts';
@@ -10,14 +17,30 @@ import type { IssueCode } from '../../definitions/issueCodes.ts';
 import { addMember, moveMember } from '../issues/patch.ts';
 import { unknownMember, type Fault, type FindNearest } from './fault.ts';
 import { MAX_RENAMES } from './misplaced.ts';
-import { suggestionFor, type Nearest } from '../issues/nearest.ts';
+import { plain, suggestionFor, type Nearest } from '../issues/nearest.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
 /** The issue codes of some missing members. */
-export const MISSING_CODES: Readonly<Record<string, IssueCode>> = {
+const MISSING_CODES: Readonly<Record<string, IssueCode>> = {
   entry: 'ENTRY_MISSING',
   trigger: 'TRIGGER_MISSING',
 };
+type ListShape = Shape & { readonly type: 'array' };
+
+/** The fault of a list that is too short; an empty one may be a missing member. */
+export function tooFewItems({ min, code, item }: ListShape, length: number, name: string): Fault {
+  const least = `${min} ${min === 1 ? 'item' : 'items'}`;
+  return {
+    code: length === 0 ? (MISSING_CODES[name] ?? 'OUT_OF_RANGE') : (code ?? 'OUT_OF_RANGE'),
+    message: `${name} must have at least ${least}, not ${length}.`,
+    suggestion: `Add ${bounded(item)}.`,
+  };
+}
+export const tooManyItems = ({ max, code }: ListShape, length: number, name: string): Fault => ({
+  code: code ?? 'OUT_OF_RANGE',
+  message: `${name} must have at most ${max} items, not ${length}.`,
+});
+
 /** The missing member that all unknown members belong into; undefined when that is not certain. */
 export function ownerOfUnknown(shape: ObjectShape, value: Members, unknown: readonly string[]): Field | undefined {
   if (unknown.length === 0) return undefined;
@@ -62,13 +85,19 @@ export function misspelledMembers(
   const names = [...shape.fields.keys()];
   for (const word of unknown.slice(0, MAX_RENAMES)) {
     const isFree = (name: string): boolean => value[name] === undefined && !written.has(name);
-    const synonym = synonymousMember(word, names.filter(isFree), value);
+    const meant = names.filter((name) => !isAmountOf(name, word, value[word]));
+    const synonym = synonymousMember(word, meant.filter(isFree), value);
     // Compared with all names: what is nearest to one that is given already is not another one.
-    const nearest = synonym === undefined ? findNearest(word, names) : { name: synonym, isCertain: true };
+    const nearest = synonym === undefined ? findNearest(word, meant) : { name: synonym, isCertain: true };
     if (nearest?.isCertain === true && isFree(nearest.name)) written.set(nearest.name, word);
   }
   return written;
 }
+
+/** A number under another name has another unit: a size of 10 is 10 units or 10 %, and a stop of 5 may be a price. */
+const isAmountOf = (name: string, word: string, value: unknown): boolean =>
+  (name === 'sizing' || name === 'stopLoss') && typeof value === 'number' && !OWN_WORDS.has(plain(word));
+const OWN_WORDS: ReadonlySet<string> = new Set(['sizing', 'stoploss', 'sl']);
 
 /**
  * The fault of an unknown member.

@@ -17,7 +17,7 @@ import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { columnMeant, fieldMeant, type Column } from '../text/columns.ts';
 import { positionalCount } from '../text/indicatorCalls.ts';
 import { isMade, readExpression } from '../text/readExpression.ts';
-import { NO_NAMES } from './ownNames.ts';
+import { ownNamesOf } from './ownNames.ts';
 import { percentMeant } from './units.ts';
 
 /**
@@ -32,7 +32,7 @@ interface Meant {
 }
 
 /** The expression that a number or a text certainly stands for. */
-export function expressionMeant(of: ExpressionType, value: unknown, names = NO_NAMES): Meant | undefined {
+export function expressionMeant(of: ExpressionType, value: unknown, names = ownNamesOf()): Meant | undefined {
   if (of === 'value' && typeof value === 'number' && Number.isFinite(value)) return { value: { kind: 'const', value } };
   if (typeof value !== 'string') return undefined;
   const number = of === 'value' ? numericText(value) : undefined;

@@ -4,6 +4,8 @@ import { REFERENCE_MEMBERS } from '../hints/formWords.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import { isTooLong, mismatch, type Fault } from './fault.ts';
+import { NODE, type TextContext } from '../text/expressionGrammar.ts';
+import { expressionMeant } from './misplaced.ts';
 import { nearestName } from '../issues/nearest.ts';
 import { moveMember, type PatchOperation } from '../issues/patch.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
@@ -22,18 +24,25 @@ export function referenceFault(
   value: unknown,
   pointer: string,
   onlyItem: { readonly value: unknown } | undefined,
+  names: TextContext,
 ): { readonly at: string; readonly fault: Fault } {
   const wanted = WANTED[of];
   if (!isMembers(value)) {
-    return { at: pointer, fault: mismatch(pointer, wanted, value, referenceMeant(of, value) ?? onlyItem) };
+    const made = onlyItem === undefined ? expressionIn(of, value, names) : undefined;
+    const patch = made && asNode(made, pointer);
+    if (patch !== undefined)
+      return { at: pointer, fault: { ...mismatch(pointer, wanted, value), suggestion: AS_NODE, patch } };
+    return { at: pointer, fault: mismatch(pointer, wanted, value, referenceMeant(of, value, names) ?? onlyItem) };
   }
   if (typeof value.kind === 'string') {
     if (of === 'value' && value.kind === 'const' && typeof value.value === 'number') {
       return { at: pointer, fault: mismatch(pointer, wanted, value, { value: { const: value.value } }) };
     }
     const message = `This must be ${wanted}, not an expression.`;
-    const suggestion = 'Put the expression into `nodes` and refer to it by its id.';
-    return { at: pointer, fault: { code: 'TYPE_MISMATCH', message, suggestion, patch: asNode(value, pointer) } };
+    return {
+      at: pointer,
+      fault: { code: 'TYPE_MISMATCH', message, suggestion: AS_NODE, patch: asNode(value, pointer) },
+    };
   }
   const [name, ...others] = Object.keys(value);
   if (name === undefined || others.length > 0) {
@@ -57,22 +66,57 @@ function memberMeant(of: ExpressionType, name: string, value: unknown): 'ref' | 
   return meant === 'ref' || nearestName(name, ['ref'])?.isCertain === true ? 'ref' : undefined;
 }
 
-/** The patch that makes a node of an expression, named by its own id or by its place, and refers to it. */
+const AS_NODE = 'Put the expression into `nodes` and refer to it by its id.';
+
+/** The expression that a text or a list of conditions stands for; undefined for the name of a node. */
+function expressionIn(of: ExpressionType, value: unknown, names: TextContext): Members | undefined {
+  if (Array.isArray(value)) return of === 'condition' && value.length > 1 ? { kind: 'all', items: value } : undefined;
+  if (typeof value !== 'string' || names.nodes.has(nodeName(value))) return undefined;
+  if (of === 'value' && numericText(value) !== undefined) return undefined;
+  return expressionMeant(of, value, names)?.value as Members | undefined;
+}
+
+/** The patch that makes nodes of an expression, named by its own id or by its place, and refers to the outermost. */
 function asNode(expression: Members, pointer: string): PatchOperation[] | undefined {
   if (typeOfKind(expression.kind) === undefined || isTooLong(expression)) return undefined;
   const [member, ...place] = parsePointer(pointer)!;
   const id = typeof expression.id === 'string' && expression.id !== '' ? expression.id : place.join('_');
+  const nodes: Members[] = [];
+  addNodes(expression, id, nodes);
   return [
-    { op: 'add', path: `/${member}/nodes/-`, value: { ...expression, id } },
+    ...nodes.map((value): PatchOperation => ({ op: 'add', path: `/${member}/nodes/-`, value })),
     { op: 'replace', path: pointer, value: { ref: id } },
   ];
 }
 
+/** Adds an expression and those below it as nodes, the ones below first. */
+function addNodes(expression: Members, id: string, nodes: Members[]): void {
+  const reference = (value: unknown, place: string): unknown => {
+    if (Array.isArray(value)) return value.map((item, at) => reference(item, `${place}_${at}`));
+    if (!isMembers(value)) return value;
+    if (value.kind === NODE) return { ref: value.ref };
+    if (value.kind === 'const' && typeof value.value === 'number') return { const: value.value };
+    if (typeOfKind(value.kind) === undefined) return value;
+    const own = typeof value.id === 'string' && value.id !== '' ? value.id : place;
+    addNodes(value, own, nodes);
+    return { ref: own };
+  };
+  const members = Object.entries(expression).map(([name, value]) => [name, reference(value, `${id}_${name}`)] as const);
+  nodes.push({ ...Object.fromEntries(members), id });
+}
+
+/** The id in a text such as `$fast` or `@fast`. */
+const nodeName = (text: string): string => text.replace(/^[$@#&]/, '');
+
 /** The reference meant by a bare node id or number. */
-function referenceMeant(of: ExpressionType, value: unknown): { readonly value: object } | undefined {
+function referenceMeant(
+  of: ExpressionType,
+  value: unknown,
+  names: TextContext,
+): { readonly value: object } | undefined {
   const number = of === 'value' ? numericText(value) : undefined;
   if (number !== undefined) return { value: { const: number } };
-  if (typeof value === 'string') return { value: { ref: value } };
+  if (typeof value === 'string') return { value: { ref: names.nodes.has(value) ? value : nodeName(value) } };
   return typeof value === 'number' && of === 'value' && Number.isFinite(value)
     ? { value: { const: value } }
     : undefined;

@@ -2,12 +2,15 @@
 // patch that moves it there.
 import { atrLevel } from '../../definitions/levels/atrLevel.ts';
 import { percentLevel } from '../../definitions/levels/percentLevel.ts';
-import type { Field, ObjectShape } from '../grammar/shapes.ts';
+import type { Field, ObjectShape, Shape } from '../grammar/shapes.ts';
 import { synonymIn, synonymousMember } from '../hints/synonyms.ts';
 import { isTooLong, unknownMember, type Fault, type FindNearest } from './fault.ts';
 import { argumentsBeside, MAX_RENAMES } from './misplaced.ts';
 import { plain } from '../issues/nearest.ts';
-import { addMember, moveMember, removeMember } from '../issues/patch.ts';
+import { addMember, moveMember, removeMember, replaceMember, type PatchOperation } from '../issues/patch.ts';
+import { foreignMemberAdvice } from '../hints/foreignMembers.ts';
+import { readingOf } from '../hints/hintTable.ts';
+import { pointerTo } from '../pointer.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /**
@@ -29,7 +32,11 @@ export function relocatedMembers(
   const made = new Set<string>();
   for (const name of unknown.slice(0, MAX_RENAMES)) {
     if (renamed.has(name) || faults.has(name)) continue;
-    const fault = listedOperands(shape, value, name, pointer) ?? insideFault(shape, value, name, pointer, made);
+    const fault =
+      listedOperands(shape, value, name, pointer) ??
+      unitInName(shape, value, name, pointer, made) ??
+      insideFault(shape, value, name, pointer, made) ??
+      noteFault(shape, value, name, pointer);
     if (fault !== undefined) faults.set(name, fault);
   }
   const members = [...operandsOfMath(shape, value, pointer), ...modeOfDistance(shape, value, pointer)];
@@ -100,9 +107,89 @@ function modeOfDistance(shape: ObjectShape, value: Members, pointer: string): Re
   return faults;
 }
 
+/** A unit in the name of a member that takes a level or a size: {"stop_loss_pct": 5} for 5 % as its stop loss. */
+function unitInName(
+  shape: ObjectShape,
+  value: Members,
+  name: string,
+  pointer: string,
+  made: Set<string>,
+): Fault | undefined {
+  const [, stem = ''] = /^(.+?)_?(?:percentage|percent|perc|pct)$/i.exec(name) ?? [];
+  const points = value[name];
+  // Below 1, it may be a fraction.
+  if (stem === '' || typeof points !== 'number' || points < 1) return undefined;
+  const isMeant = ({ name: one, shape: field }: Field): boolean =>
+    takesPercent(field, one) &&
+    (plain(one) === plain(stem) || `${plain(stem)}s` === plain(one) || synonymousMember(stem, [one]) === one);
+  const places = [{ path: [], fields: shape.fields }, ...ownersBelow(shape, value, [])].flatMap(({ path, fields }) =>
+    [...fields.values()].filter(isMeant).map((field) => [...path, field.name]),
+  );
+  const [path, ...others] = places;
+  const steps = others.length > 0 || path === undefined ? undefined : stepsInto(value, path, pointer, made);
+  if (steps === undefined) return undefined;
+  return unknownMember(name, `Write "${points}%" as ${path.join('.')}.`, [
+    ...steps,
+    replaceMember(pointer, name, `${points}%`),
+    moveMember(pointer, name, ...path),
+  ]);
+}
+
+/** The steps that make the objects on the way to an absent member; undefined where it is there already. */
+function stepsInto(
+  value: Members,
+  path: readonly string[],
+  pointer: string,
+  made: Set<string>,
+): PatchOperation[] | undefined {
+  const steps: PatchOperation[] = [];
+  let holder: unknown = value;
+  for (const [depth, owner] of path.slice(0, -1).entries()) {
+    holder = isMembers(holder) ? holder[owner] : undefined;
+    if (holder !== undefined && !isMembers(holder)) return undefined;
+    const at = path.slice(0, depth + 1).join('/');
+    if (holder === undefined && !made.has(at))
+      steps.push(addMember(pointerTo(pointer, ...path.slice(0, depth)), owner, {}));
+    made.add(at);
+  }
+  return isMembers(holder) && holder[path.at(-1)!] !== undefined ? undefined : steps;
+}
+
+/** Whether a member may be a bare percentage, which says what it is of. */
+const takesPercent = (shape: Shape, name: string): boolean =>
+  (shape.type === 'kinds' && shape.key === 'mode') ||
+  name === 'takeProfits' ||
+  (shape.type === 'object' && shape.fields.has('distancePercent'));
+
+/** Words for what says nothing to the engine, and the member that has room for it. */
+const NOTES = readingOf({
+  label: 'name title',
+  description: 'comment comments note notes rationale reasoning explanation summary desc remark doc',
+  meta: 'author tags tag created createdat updatedat schema generatedby model confidence',
+});
+
+/** A note of the author under another name, which is kept where it says nothing. */
+function noteFault(shape: ObjectShape, value: Members, name: string, pointer: string): Fault | undefined {
+  const meant = NOTES.get(plain(name).replaceAll(/^[$/#]+/g, ''));
+  if (meant === undefined || !shape.fields.has('meta')) return undefined;
+  const isFree = meant !== 'meta' && typeof value[name] === 'string' && value[meant] === undefined;
+  const advice = foreignMemberAdvice(name, shape);
+  if (isFree) return unknownMember(name, advice ?? `Write it as ${meant}.`, [moveMember(pointer, name, meant)]);
+  const made = value.meta === undefined ? [addMember(pointer, 'meta', {})] : [];
+  return isMembers(value.meta ?? {})
+    ? unknownMember(name, 'Write it in meta, which says nothing to the engine.', [
+        ...made,
+        moveMember(pointer, name, 'meta', name),
+      ])
+    : undefined;
+}
+
+/** Objects that are rules or sections of their own, which a member alone does not make. */
+const NEVER_MADE: ReadonlySet<string> = new Set(['exit', 'allocation', 'long', 'short', 'weights']);
+
 /**
  * A member of the only object below that has one of that name: `symbol` belongs into `instrument`, `stop_loss` into
- * `risk`.
+ * `risk`, and `side` of a strategy into the action of its entry.
  * @param made the objects that patches for earlier members make
  */
 function insideFault(
@@ -112,23 +199,32 @@ function insideFault(
   pointer: string,
   made: Set<string>,
 ): Fault | undefined {
-  const places = [...shape.fields.values()].flatMap(({ name: owner, shape: inner }) => {
-    if (inner.type !== 'object' || owner === 'meta') return [];
-    const meant = [...inner.fields.values()].find(
-      (one) => !shape.fields.has(one.name) && isNamed(one, name, value[name]),
-    );
-    return meant === undefined ? [] : [[owner, meant.name, isInFormat(meant, value[name])] as const];
+  const places = [...ownersBelow(shape, value, [])].flatMap(({ path, fields }) => {
+    const meant = [...fields.values()].find((one) => !shape.fields.has(one.name) && isNamed(one, name, value[name]));
+    return meant === undefined ? [] : [{ path, name: meant.name, isInFormat: isInFormat(meant, value[name]) }];
   });
-  const inFormat = places.filter(([, , isInFormat]) => isInFormat);
-  const [place, ...others] = places.length > 1 ? inFormat : places;
+  const [place, ...others] = places.length > 1 ? places.filter((one) => one.isInFormat) : places;
   if (place === undefined || others.length > 0) return undefined;
-  const [owner, member] = place;
-  const { [owner]: holder = {} } = value;
-  if (!isMembers(holder) || holder[member] !== undefined) return undefined;
-  const exists = value[owner] !== undefined || made.has(owner);
-  made.add(owner);
-  return unknownMember(name, `Write it in ${owner}, as ${member}.`, [
-    ...(exists ? [] : [addMember(pointer, owner, {})]),
-    moveMember(pointer, name, owner, member),
-  ]);
+  const path = [...place.path, place.name];
+  const steps = stepsInto(value, path, pointer, made);
+  const advice = `Write it in ${place.path.join('.')}, as ${place.name}.`;
+  return steps && unknownMember(name, advice, [...steps, moveMember(pointer, name, ...path)]);
+}
+
+/** The objects that members may be moved into, two levels deep: those there are, or that may be made. */
+function* ownersBelow(
+  shape: ObjectShape,
+  value: Members,
+  path: readonly string[],
+): Generator<{ readonly path: readonly string[]; readonly fields: ObjectShape['fields'] }> {
+  for (const { name, shape: field } of shape.fields.values()) {
+    const below = isMembers(value[name]) ? value[name] : undefined;
+    // One entry, written as an object and not as a list.
+    const inner = field.type === 'either' && below ? field.options.find((one) => one.type === 'object') : field;
+    if (inner?.type !== 'object' || name === 'meta') continue;
+    if (below === undefined && (value[name] !== undefined || NEVER_MADE.has(name))) continue;
+    // Of a rule, only what its action says may stand in the strategy.
+    if (field.type !== 'either') yield { path: [...path, name], fields: inner.fields };
+    if (path.length === 0) yield* ownersBelow(inner, below ?? {}, [name]);
+  }
 }

@@ -1,6 +1,6 @@
 // Structure: every issue of a payload's form against the grammar, in one pass, each with its place and its repair.
-import type { IssueLog } from '../issues/issues.ts';
-import type { IssueCode } from '../../definitions/issueCodes.ts';
+import { IssueLog } from '../issues/issues.ts';
+import { MAX_ROUNDS, repaired } from '../issues/repair.ts';
 import type { PatchOperation } from '../issues/patch.ts';
 import { nearestName } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
@@ -9,46 +9,41 @@ import {
   EXPRESSION_SHAPES,
   expressionShapeOf,
   isParamRef,
+  isParamShape,
   numberIssue,
   optionOf,
   typeInPlace,
   typeOfKind,
   type ExpressionType,
   type Field,
-  type NumberShape,
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
 import { adviceFor, OBJECT_ADVICE } from '../hints/examples.ts';
-import { bounded, expected, jsonTypeOf, numericText } from '../issues/displayNames.ts';
+import { expected, jsonTypeOf, numericText } from '../issues/displayNames.ts';
 import { mismatch, type Fault, type FindNearest } from './fault.ts';
+import { certainRepair } from './certainRepairs.ts';
 import { leafFault, type Leaf } from './leafFaults.ts';
 import {
-  MISSING_CODES,
   misspelledMembers,
   missingMemberFault,
   nullMemberFault,
   ownerOfUnknown,
+  tooFewItems,
   tooHighFault,
+  tooManyItems,
   unknownMemberFault,
 } from './memberFaults.ts';
-import { expressionMeant, keyedList, listedArguments, numberMeant, objectMeant } from './misplaced.ts';
+import { expressionMeant, listedArguments, objectMeant } from './misplaced.ts';
 import { kindAsOperator } from './kindAsOperator.ts';
-import { NO_NAMES } from './ownNames.ts';
+import { ownNamesOf, type ParamUse } from './ownNames.ts';
 import type { TextContext } from '../text/expressionGrammar.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
 import { timeFault } from './timeConditions.ts';
-import { expressionFault, isParamShape, tagFault, typeFault, type Kinds } from './tags.ts';
+import { expressionFault, tagFault, typeFault, type Kinds } from './tags.ts';
 import { unitMeant } from './units.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
-
-/** A use of a param in place of a number, to be checked once the declarations are known. */
-export interface ParamUse {
-  readonly name: string;
-  readonly pointer: string;
-  readonly shape: (NumberShape & { readonly code?: IssueCode }) | null;
-}
 
 /** The check of one payload, or of a part of one. */
 export class Structure {
@@ -60,11 +55,16 @@ export class Structure {
   readonly repairs: PatchOperation[] = [];
 
   readonly #names: TextContext;
+  readonly #settles: boolean;
 
-  /** @param names what its texts may refer to */
-  constructor(log: IssueLog, names = NO_NAMES) {
+  /**
+   * @param names what its texts may refer to
+   * @param settles whether a repaired value is repaired below it as well, so that one patch is enough
+   */
+  constructor(log: IssueLog, names = ownNamesOf(), settles = true) {
     this.#log = log;
     this.#names = names;
+    this.#settles = settles && names.nodes.size === 0;
   }
 
   /**
@@ -72,6 +72,11 @@ export class Structure {
    * checked by themselves.
    */
   check(shape: Shape, value: unknown, pointer: string, name = ''): boolean {
+    const meant = this.#log.keepsErrors ? certainRepair({ shape, name, value, names: this.#names }) : undefined;
+    if (meant !== undefined) {
+      const repair = { value: this.#settled(shape, meant.value, name) };
+      return this.#mismatch(pointer, expected(shape), value, repair, meant.advice ?? OBJECT_ADVICE[name]);
+    }
     switch (shape.type) {
       case 'object':
         return this.#isObject(value, pointer, shape, name) && this.#object(shape, value, pointer);
@@ -87,14 +92,10 @@ export class Structure {
         return this.#array(shape, value, pointer, name);
       case 'record':
         return this.#record(shape.item, value, pointer, name);
-      case 'choice':
-      case 'number':
-      case 'string':
-      case 'boolean':
-      case 'checked':
-        return this.#leaf(shape, value, pointer, name);
       case 'anything':
         return true;
+      default:
+        return this.#leaf(shape, value, pointer, name);
     }
   }
 
@@ -196,14 +197,6 @@ export class Structure {
       const meant = expressionMeant(of, value, this.#names) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
       return this.#report(pointer, expressionFault(of, value, mismatch(pointer, wanted, value, meant)));
     }
-    if (
-      of === 'value' &&
-      value.kind === undefined &&
-      typeof value.param === 'string' &&
-      Object.keys(value).length === 1
-    ) {
-      return this.#mismatch(pointer, wanted, value, { value: { kind: 'param', name: value.param } });
-    }
     const { kind } = value;
     const type = typeOfKind(kind);
     const kinds: Kinds = { type: 'kinds', key: 'kind', options: EXPRESSION_SHAPES[of] };
@@ -223,7 +216,8 @@ export class Structure {
       if (of === 'value' && 'const' in value) return this.check(ANY_NUMBER, value.const, pointerTo(pointer, 'const'));
       if (of === 'value' && 'param' in value) return this.#paramRef(value, null, pointer);
     }
-    const { at, fault } = referenceFault(of, value, pointer, this.#onlyItem({ type: 'reference', of }, value, pointer));
+    const only = this.#onlyItem({ type: 'reference', of }, value, pointer);
+    const { at, fault } = referenceFault(of, value, pointer, only, this.#names);
     return this.#report(at, fault);
   }
 
@@ -250,9 +244,6 @@ export class Structure {
       // Where a string is allowed as well, the argument's own definition says what the parameter must be.
       return this.#paramRef(value, find('string') === undefined ? (number ?? null) : null, pointer);
     }
-    const isNumber = isParamShape(find('object')) && find('slot') === undefined && find('reference') === undefined;
-    const meant = isNumber ? numberMeant(value) : undefined;
-    if (meant !== undefined) return this.#mismatch(pointer, options.map(expected).join(' or '), value, meant);
     const written = jsonTypeOf(value);
     const choice = written === 'string' && numericText(value) === undefined ? find('choice') : undefined;
     const option = isMembers(value)
@@ -280,27 +271,20 @@ export class Structure {
 
   #array(shape: Shape & { type: 'array' }, value: unknown, pointer: string, name: string): boolean {
     if (!Array.isArray(value)) {
-      const keyed = keyedList(name, value);
-      if (keyed !== undefined) return this.#mismatch(pointer, 'a list', value, keyed.list, keyed.advice);
       const mayBeItem = isMembers(value) || (typeof value === 'string' && shape.item.type === 'choice');
-      const isItem = mayBeItem && this.#isClean(shape.item, value, pointer, name);
+      const item = mayBeItem ? this.#settled(shape.item, value, name) : value;
+      const isItem = mayBeItem && (isSound(shape.item, item, name) || this.#isClean(shape.item, value, pointer, name));
       const advice = mayBeItem ? 'Put it into a list: [ … ].' : adviceFor(name, shape);
-      return this.#mismatch(pointer, 'a list', value, isItem ? { value: [value] } : undefined, advice);
+      return this.#mismatch(pointer, 'a list', value, isItem ? { value: [item] } : undefined, advice);
     }
-    if (value.length < shape.min) {
-      const code = value.length === 0 ? (MISSING_CODES[name] ?? 'OUT_OF_RANGE') : (shape.code ?? 'OUT_OF_RANGE');
-      const least = `${shape.min} ${shape.min === 1 ? 'item' : 'items'}`;
-      const message = `${name} must have at least ${least}, not ${value.length}.`;
-      return this.#report(pointer, { code, message, suggestion: `Add ${bounded(shape.item)}.` });
-    }
+    if (value.length < shape.min) return this.#report(pointer, tooFewItems(shape, value.length, name));
     let isValid = true;
     // Items beyond the limit are one fault, however many and whatever they are.
     for (const [i, item] of value.slice(0, shape.max).entries()) {
       if (!this.check(shape.item, item, pointerTo(pointer, i), name)) isValid = false;
     }
     if (value.length <= shape.max) return isValid;
-    const message = `${name} must have at most ${shape.max} items, not ${value.length}.`;
-    return this.#report(pointer, { code: shape.code ?? 'OUT_OF_RANGE', message });
+    return this.#report(pointer, tooManyItems(shape, value.length, name));
   }
 
   #record(item: Shape, value: unknown, pointer: string, name: string): boolean {
@@ -316,4 +300,21 @@ export class Structure {
     const fault = leafFault(shape, value, pointer, name, this.#findNearest);
     return fault === null || this.#report(pointer, fault);
   }
+
+  /** A repaired value with what is certain below it repaired as well; nodes of a graph cannot stand in it. */
+  #settled(shape: Shape, value: unknown, name: string): unknown {
+    let body: Members = { value };
+    for (let round = 0; this.#settles && round < MAX_ROUNDS; round++) {
+      const structure = new Structure(new IssueLog(), this.#names, false);
+      structure.check(shape, body.value, '/value', name);
+      if (structure.repairs.length === 0) break;
+      body = repaired(body, structure.repairs);
+    }
+    return body.value;
+  }
 }
+
+const isSound = (shape: Shape, value: unknown, name: string): boolean => {
+  const log = new IssueLog();
+  return new Structure(log, undefined, false).check(shape, value, '/value', name) && log.errorCount === 0;
+};

@@ -1,4 +1,5 @@
 // Tags: what an object was meant to be when the member that distinguishes kinds is wrong or absent.
+import { NAMES } from '../../definitions/expressionMembers.ts';
 import { EXPRESSION_SHAPES, isParamRef, type ExpressionType, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { expressionAdvice } from '../hints/examples.ts';
 import { constructAdvice, kindMeant } from '../hints/foreignKinds.ts';
@@ -87,7 +88,10 @@ function misnamedTag(
 ): TagFault | undefined {
   const standsForTag = (written: string): boolean =>
     ['type', 'kind', 'mode'].includes(written) || findNearest?.(written, [key])?.isCertain === true;
-  const isOption = (written: unknown): boolean => typeof written === 'string' && options.has(written);
+  const names = [...options.keys()];
+  const isOption = (written: unknown): boolean =>
+    typeof written === 'string' &&
+    (options.has(written) || (key !== 'kind' && synonymIn(written, names) !== undefined));
   const named = Object.keys(value)
     .slice(0, MAX_RENAMES)
     .find((one) => one !== key && isOption(value[one]) && standsForTag(one));
@@ -106,10 +110,11 @@ const otherForTag = (key: string, named: string, suggestion: string, patch: read
 
 /** A kind in the place of the member that holds its conditions: {"and": [ … ]}. */
 function joinedAsMember(options: Kinds['options'], value: Members, pointer: string): TagFault | undefined {
-  const [word, ...others] = Object.keys(value);
-  const kind = others.length === 0 ? JOINED_KINDS.get(word) : undefined;
+  const [word, ...others] = Object.keys(value).filter((name) => !NAMES.has(name));
+  const meant = word === undefined ? undefined : (JOINED_KINDS.get(word.toLowerCase()) ?? kindMeant(word, options));
+  const kind = others.length === 0 ? meant : undefined;
   const member = kind === 'not' ? 'item' : 'items';
-  const held = kind && options.get(kind)?.fields.get(member);
+  const held = kind === undefined ? undefined : options.get(kind)?.fields.get(member);
   if (kind === undefined || held === undefined) return undefined;
   const fault = otherForTag('kind', word, `Use kind "${kind}" with ${shown(word)} as "${member}".`, [
     addMember(pointer, 'kind', kind),
@@ -272,10 +277,6 @@ function fitsShape(shape: ObjectShape, value: Members, key: string): boolean {
     })
   );
 }
-
-/** The form of a parameter reference. */
-export const isParamShape = (shape: Shape | undefined): boolean =>
-  shape?.type === 'object' && shape.fields.has('param');
 
 /** The fault of a value in the place of a condition, or of a condition in that of a value. */
 export const typeFault = (of: ExpressionType, wanted: string, kind: unknown): Fault => ({

@@ -1,9 +1,10 @@
 // Time conditions: what `kind: "time"`, which is a value, was meant to be in the place of a condition.
-import { COMPARE_OPS, TIME_FIELDS, WEEKDAYS } from '../../definitions/words.ts';
+import { COMPARE_OPS, TIME_FIELDS } from '../../definitions/words.ts';
 import { INSIDE, WINDOW_MEMBERS } from '../hints/formWords.ts';
 import { synonymIn } from '../hints/synonyms.ts';
 import { plain } from '../issues/nearest.ts';
-import { isMembers, type Members } from '../grammar/payloadObjects.ts';
+import type { Members } from '../grammar/payloadObjects.ts';
+import { boundsOf, clockMeant, weekdaysMeant } from './certainRepairs.ts';
 import { replaceBy, writeAdvice, type Fault } from './fault.ts';
 import { expressionMeant } from './misplaced.ts';
 
@@ -70,34 +71,6 @@ function windowMeant(members: readonly (readonly [string, unknown])[]): object |
   if (!isRead || (!hasBounds && window.weekdays === undefined)) return undefined;
   const { from = '00:00', to = '24:00' } = between;
   return { kind: 'time_window', ...window, ...(hasBounds && { between: { from, to } }) };
-}
-
-/** The two ends of `["09:30", "16:00"]`, `{"start": "09:30", "end": "16:00"}` or `"09:30-16:00"`. */
-function boundsOf(value: unknown): readonly [unknown, unknown] {
-  const list: readonly unknown[] =
-    typeof value === 'string' ? value.split(/[-–]/).map((end) => end.trim()) : Array.isArray(value) ? value : [];
-  if (list.length === 2) return [list[0], list[1]];
-  if (!isMembers(value) || Object.keys(value).length !== 2) return [undefined, undefined];
-  const find = (end: 'from' | 'to'): unknown =>
-    Object.entries(value).find(([name]) => WINDOW_MEMBERS.get(plain(name)) === end)?.[1];
-  return [find('from'), find('to')];
-}
-
-/** `9:30` and `09:30:00` as `09:30`. */
-function clockMeant(value: unknown): string | undefined {
-  const [, hour, minute] = (typeof value === 'string' && /^(\d{1,2}):([0-5]\d)(?::00)?$/.exec(value)) || [];
-  if (hour === undefined || Number(hour) > (minute === '00' ? 24 : 23)) return undefined;
-  return `${hour.padStart(2, '0')}:${minute}`;
-}
-
-function weekdaysMeant(value: unknown): readonly string[] | undefined {
-  const words: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (words.length === 0 || words.length > WEEKDAYS.length) return undefined;
-  const days = words.map((word) => {
-    const day = typeof word === 'string' ? plain(word) : '';
-    return WEEKDAYS.find((one) => one === day) ?? synonymIn(day, WEEKDAYS);
-  });
-  return days.every((day) => day !== undefined) ? days : undefined;
 }
 
 /** `{"field": "hour", "op": "gte", "value": 9}`; undefined when a member is none of a comparison. */

@@ -276,6 +276,10 @@ export const isCondition = <E extends { readonly kind: Kind }>(
 export const isParamRef = (value: unknown): value is { readonly param: string } =>
   typeof value === 'object' && value !== null && typeof (value as { param?: unknown }).param === 'string';
 
+/** The form of a parameter reference. */
+export const isParamShape = (shape: Shape | undefined): boolean =>
+  shape?.type === 'object' && shape.fields.has('param');
+
 /** The shape of a place that takes any number. */
 export const ANY_NUMBER: NumberShape = {
   type: 'number',

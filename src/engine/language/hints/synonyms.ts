@@ -92,7 +92,7 @@ const CHOICES: HintTable = {
 const MEMBERS: HintTable = {
   weekdays: 'days days_of_week weekday',
   mode: 'type kind',
-  trigger: 'when condition signal',
+  trigger: 'when condition conditions signal rules',
   appliesTo: 'side direction position',
   reason: 'comment tag exit_reason exit_tag',
   cooldownBars: 'cooldown cooldown_bars cooldownPeriod cooldown_period',

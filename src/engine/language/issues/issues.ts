@@ -34,9 +34,10 @@ const MAX_POINTER_LENGTH = 2_000;
 interface Kept {
   readonly issue: ValidationIssue;
   readonly round: number;
+  readonly key: string;
 }
-/** Patches of requests are applied last: until then, payloads stand where they were sent. */
-const LAST_ROUND = Infinity;
+/** Patches of the request are applied first: payloads are checked where they then stand. */
+const REQUEST_ROUND = -1;
 
 /**
  * Collects issues: all are counted, the first hundred of each severity are kept, and each code is kept once per place.
@@ -59,7 +60,7 @@ export class IssueLog {
     this.#round++;
     this.#toSent.push(toRoundBefore);
     // Warnings are found again in the repaired payload, where they are those that remain.
-    for (const { issue } of this.#kept.warning) this.#seen.delete(`${issue.code} ${issue.path}`);
+    for (const { key } of this.#kept.warning) this.#seen.delete(key);
     this.#kept.warning = [];
     this.#counts.warning = 0;
   }
@@ -82,11 +83,12 @@ export class IssueLog {
       this.#counts[severity]++;
       return;
     }
-    const key = `${code} ${path}`;
+    const { message, suggestion, patch } = typeof details === 'function' ? details() : details;
+    // A later round repairs what an earlier repair of the same place has uncovered.
+    const key = round > 0 && patch !== undefined ? `${code} ${path} ${round} ${place}` : `${code} ${path}`;
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
     this.#counts[severity]++;
-    const { message, suggestion, patch } = typeof details === 'function' ? details() : details;
     // Cut between two segments: a pointer that ends within an escaped character is not one.
     const shown = path.length > MAX_POINTER_LENGTH ? path.slice(0, path.lastIndexOf('/', MAX_POINTER_LENGTH)) : path;
     const issue = {
@@ -98,11 +100,11 @@ export class IssueLog {
       ...(suggestion === undefined ? {} : { suggestion }),
       ...(patch === undefined ? {} : { patch }),
     };
-    kept.push({ issue, round });
+    kept.push({ issue, round, key });
   }
-  /** Adds an issue of the request whose patch moves or makes a payload. */
+  /** Adds an issue of the request around the payloads. */
   addOfRequest(code: IssueCode, place: string, details: IssueDetails): void {
-    this.add(code, place, details, LAST_ROUND);
+    this.add(code, place, details, REQUEST_ROUND);
   }
 
   /** False once the hundredth error is kept: further ones are only counted, and need no repair. */
@@ -123,12 +125,10 @@ export class IssueLog {
   list(): ValidationIssue[] {
     const { error, warning } = this.#kept;
     const rounds = [...new Set(error.map(({ round }) => round))].toSorted((a, b) => a - b);
-    const errors = rounds.flatMap((of) =>
-      inOrder(
-        error.filter(({ round }) => round === of),
-        ({ issue }) => issue.patch ?? [],
-      ),
-    );
+    const errors = rounds.flatMap((of) => {
+      const found = error.filter(({ round }) => round === of);
+      return of === REQUEST_ROUND ? found : inOrder(found, ({ issue }) => issue.patch ?? []);
+    });
     return [...errors, ...warning].slice(0, MAX_ISSUES).map(({ issue }) => issue);
   }
 }

@@ -4,6 +4,9 @@ import { parsePointer, valueAtPath } from '../pointer.ts';
 
 type Json = Record<string, unknown>;
 
+/** How often what repairs uncover is repaired as well. */
+export const MAX_ROUNDS = 4;
+
 const depthOf = (pointer: string): number => pointer.split('/').length;
 
 /**
@@ -51,19 +54,26 @@ function placeOf(body: Json, pointer: string): [owner: Json, name: string] | und
   return typeof owner === 'object' && owner !== null ? [owner as Json, name] : undefined;
 }
 
-/** From places of the repaired copy to the nearest places that exist in the payload before these steps. */
-export function placeBefore(steps: readonly PatchOperation[]): (pointer: string) => string {
+/** From places of the repaired copy to the nearest places that exist in `body`, which was repaired by these steps. */
+export function placeBefore(steps: readonly PatchOperation[], body: Readonly<Json>): (pointer: string) => string {
   const renames = steps
     .flatMap((step) => (step.op === 'move' ? [step] : []))
     .sort((a, b) => depthOf(a.path) - depthOf(b.path));
   const replaced = new Set(steps.flatMap((step) => (step.op === 'replace' || step.op === 'add' ? [step.path] : [])));
+  const lists = steps.flatMap(({ path }) => (path.endsWith('/-') ? [path.slice(0, -2)] : []));
+  const appended = new Map(lists.map((list) => [list, lengthOf(valueAtPath(body, parsePointer(list)!))]));
   return (pointer) => {
     let sent = pointer;
     for (const { from, path } of renames) {
       if (sent === path || sent.startsWith(`${path}/`)) sent = from + sent.slice(path.length);
     }
-    for (let at = sent.indexOf('/', 1); at > 0; at = sent.indexOf('/', at + 1))
-      if (replaced.has(sent.slice(0, at))) return sent.slice(0, at);
+    for (let at = sent.indexOf('/', 1); at > 0; at = sent.indexOf('/', at + 1)) {
+      const above = sent.slice(0, at);
+      const isAppended = Number.parseInt(sent.slice(at + 1), 10) >= (appended.get(above) ?? Infinity);
+      if (replaced.has(above) || isAppended) return above;
+    }
     return sent;
   };
 }
+
+const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);

@@ -7,13 +7,34 @@ import { expressionShapeOf, typeOfKind, type ExpressionType } from '../grammar/s
 import { synonymIn } from '../hints/synonyms.ts';
 import { shown } from '../issues/displayNames.ts';
 import { nearestName } from '../issues/nearest.ts';
-import { isFault, parseText, type Made, type Syntax, type TextContext, type TextFault } from './expressionGrammar.ts';
+import {
+  isFault,
+  NODE,
+  parseText,
+  type Made,
+  type Syntax,
+  type TextContext,
+  type TextFault,
+} from './expressionGrammar.ts';
 import { FUNCTIONS, type FunctionRule } from './expressionFunctions.ts';
 import { columnMeant, fieldMeant } from './columns.ts';
 import { indicatorCall, outputOf, plainIndicator } from './indicatorCalls.ts';
 
+/** A grammar reads about 20 characters in a millisecond, and a hostile payload may hold thousands of texts. */
+const MAX_TEXTS = 100;
+
 /** The expression of a text, as it is written in a StrategyAst. */
 export function readExpression(text: string, context: TextContext): Made | TextFault {
+  const { known } = context;
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  if (known.size >= MAX_TEXTS) return { at: 0, message: `Of more than ${MAX_TEXTS} texts, no further one is read.` };
+  const read = readNew(text, context);
+  known.set(text, read);
+  return read;
+}
+
+function readNew(text: string, context: TextContext): Made | TextFault {
   const tree = parseText(text);
   if (!('type' in tree)) return tree;
   try {
@@ -103,7 +124,7 @@ class Reader {
 
   #of(type: ExpressionType, tree: Syntax): Made {
     const made = this.read(tree);
-    if (typeOfKind(made.kind) === type) return made;
+    if (typeOfKind(made.kind) === type || made.kind === NODE) return made;
     return type === 'value'
       ? refuse(tree.at, 'This must be a value, and it is a condition.')
       : refuse(tree.at, 'This must be a condition, and it is a value: compare it with something.');
@@ -126,6 +147,7 @@ class Reader {
 
   #name(name: string, at: number): Made {
     if (this.#context.params.has(name)) return { kind: 'param', name };
+    if (this.#context.nodes.has(name)) return { kind: NODE, ref: name };
     const lower = name.toLowerCase();
     const time = TIME_FIELDS.find((one) => one === lower);
     if (time !== undefined) return { kind: 'time', field: time };
