@@ -21,8 +21,8 @@ export interface Payloads {
 }
 
 /**
- * Checks payloads, or a body that may hold them elsewhere, against a tier and the market data. Not to be called inside a
- * transaction: the catalog may query Postgres, and all connections might be held by transactions that wait for this
+ * Checks payloads, or a body that may hold them elsewhere, against a tier and the market data. Not to be called inside
+ * a transaction: the catalog may query Postgres, and all connections might be held by transactions that wait for this
  * one.
  */
 export async function checkPayloads(

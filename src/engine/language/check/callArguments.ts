@@ -40,7 +40,7 @@ export function checkArgs(node: Members, definition: Callee, context: CallContex
       name === 'source' && definition.inputs !== undefined && seriesInputsOf({ inputs: definition.inputs }).length > 0;
     if (isField) isValid = checkSourceField(node, value, context) && isValid;
     else if (known !== undefined) isValid = checkArg(known, value, context) && isValid;
-    else isValid = reportUnknownArg(name, args, definition, renamed, context);
+    else isValid = reportUnknownArg(name, args, definition, renamed, context, (one) => node[one] === undefined);
   }
   for (const { name, required, default: value } of definition.args) {
     if (required !== true || args[name] !== undefined || renamed.has(name)) continue;
@@ -53,6 +53,9 @@ export function checkArgs(node: Members, definition: Callee, context: CallContex
   return isValid;
 }
 
+/** Members of a call that authors write among its arguments. */
+const BESIDE_ARGS: ReadonlySet<string> = new Set(['timeframe', 'offset', 'output', 'instrument']);
+
 /** The details of an issue that is only counted, whose text is never read. */
 const ONLY_COUNTED = { message: '' };
 
@@ -62,6 +65,7 @@ function reportUnknownArg(
   { id, args: definitions, talib }: Callee,
   renamed: Set<string>,
   { log, at }: CallContext,
+  isFreeBeside: (name: string) => boolean,
 ): false {
   if (!log.keepsErrors) {
     log.add('UNKNOWN_INDICATOR_ARG', '', ONLY_COUNTED);
@@ -76,11 +80,21 @@ function reportUnknownArg(
   const nearest = isSynonym ? { name: synonym, isCertain: true } : nearestName(name, names);
   const isCertain = nearest?.isCertain === true && free.includes(nearest.name);
   const from = at('args', name);
+  // Of an argument of that name, there is none: it is the member beside the arguments.
+  const isBeside = !names.includes(name) && BESIDE_ARGS.has(name) && isFreeBeside(name);
   if (isCertain) renamed.add(nearest.name);
   log.add('UNKNOWN_INDICATOR_ARG', from, {
     message: `${id} has no argument ${shown(name)}.`,
-    suggestion: names.length === 0 ? `Remove it: ${id} takes no arguments.` : suggestionFor(nearest, names),
-    patch: isCertain ? [{ op: 'move', from, path: at('args', nearest.name) }] : undefined,
+    suggestion: isBeside
+      ? `Write it beside args, as ${name}.`
+      : names.length === 0
+        ? `Remove it: ${id} takes no arguments.`
+        : suggestionFor(nearest, names),
+    patch: isBeside
+      ? [{ op: 'move', from, path: at(name) }]
+      : isCertain
+        ? [{ op: 'move', from, path: at('args', nearest.name) }]
+        : undefined,
   });
   return false;
 }

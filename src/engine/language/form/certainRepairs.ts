@@ -1,12 +1,13 @@
 // Certain repairs: one table of values that stand in a form that their place does not take, and what each of them
 // certainly means. What a repair uncovers is repaired in the next round, so that an entry says one thing only.
 import { CLOCK_PATTERN, COMPARE_OPS, CROSS_OPS, WEEKDAYS } from '../../definitions/words.ts';
+import { findIndicator } from '../../indicators/registry.ts';
 import { percentLevel } from '../../definitions/levels/percentLevel.ts';
 import { percentEquity } from '../../definitions/sizing/percentEquity.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { isParamShape, typeOfKind, type Shape } from '../grammar/shapes.ts';
 import { WINDOW_MEMBERS } from '../hints/formWords.ts';
-import { operatorKind, synonymIn } from '../hints/synonyms.ts';
+import { operatorKind, synonymIn, withoutModule } from '../hints/synonyms.ts';
 import { plain } from '../issues/nearest.ts';
 import type { TextContext } from '../text/expressionGrammar.ts';
 import { isMade, readExpression } from '../text/readExpression.ts';
@@ -104,6 +105,33 @@ const REPAIRS: Readonly<Record<string, Read>> = {
       shape.type === 'slot' && shape.of === 'value' && isMembers(value) && Object.keys(value).length === 1;
     return isShort && typeof value.param === 'string' ? { value: { kind: 'param', name: value.param } } : undefined;
   },
+  'an indicator by its name and params': ({ shape, value }) => {
+    if (shape.type !== 'slot' || shape.of !== 'value' || !isMembers(value)) return undefined;
+    const { name, kind = value.type, type: _type, ...rest } = value;
+    const isCall = kind === undefined && typeof name === 'string' && value.indicator === undefined;
+    return isCall && findIndicator(withoutModule(name)) !== undefined
+      ? { value: { kind: 'indicator', indicator: name, ...rest } }
+      : undefined;
+  },
+  'a field as a node where its name belongs': ({ shape, name, value }) => {
+    const isField = shape.type === 'either' && name === 'source' && isMembers(value) && value.kind === 'market';
+    return isField && Object.keys(value).length === 2 ? { value: value.field } : undefined;
+  },
+  'a side as an action': ({ shape, value }) => {
+    const isAction = shape.type === 'object' && shape.fields.has('side') && shape.fields.has('sizing');
+    return isAction && typeof value === 'string' && /^(?:buy|long|short)$/i.test(value)
+      ? { value: { side: value.toLowerCase() } }
+      : undefined;
+  },
+  'a param without its type': ({ shape, value }) => {
+    const isParam = shape.type === 'object' && shape.fields.has('default') && shape.fields.has('values');
+    if (!isParam || !isMembers(value) || value.type !== undefined) return undefined;
+    const { default: initial, min = 0, max = 0, step = 0, values } = value;
+    const isWhole = [initial, min, max, step].every((one) => Number.isInteger(one));
+    if (values === undefined && typeof initial === 'number')
+      return { value: { ...value, type: isWhole ? 'int' : 'float' } };
+    return values === undefined && typeof initial === 'boolean' ? { value: { ...value, type: 'bool' } } : undefined;
+  },
   'a param as a text': ({ shape, value, names }) => {
     const [, name] =
       (typeof value === 'string' && /^\s*(?:\$|\{\{?|params?\.)\s*(\w+)\s*\}{0,2}\s*$/.exec(value)) || [];
@@ -179,10 +207,10 @@ function flatComparison(value: Members): Meant | undefined {
   if (made === undefined) return undefined;
   const rest = Object.entries(value).filter(([name]) => ![sign, number, 'kind', 'type', ...COMMON].includes(name));
   const kept = Object.entries(value).filter(([name]) => COMMON.includes(name));
-  const left =
-    read === 'field' && rest.length === 1
-      ? value.field
-      : { kind: read === 'field' ? 'market' : 'indicator', ...Object.fromEntries(rest) };
+  // `close` is a field, and `bb_lower` a column: neither is the name of an indicator.
+  const isCall = read === 'indicator' && findIndicator(withoutModule(String(value[read]))) !== undefined;
+  const kindOf = read === 'field' ? 'market' : 'indicator';
+  const left = rest.length === 1 && !isCall ? value[read] : { kind: kindOf, ...Object.fromEntries(rest) };
   return { value: { ...Object.fromEntries(kept), ...made, left } };
 }
 

@@ -5,6 +5,7 @@ import { percentLevel } from '../../definitions/levels/percentLevel.ts';
 import type { Field, ObjectShape, Shape } from '../grammar/shapes.ts';
 import { synonymIn, synonymousMember } from '../hints/synonyms.ts';
 import { isTooLong, unknownMember, type Fault, type FindNearest } from './fault.ts';
+import { clockMeant } from './certainRepairs.ts';
 import { argumentsBeside, MAX_RENAMES } from './misplaced.ts';
 import { plain } from '../issues/nearest.ts';
 import { addMember, moveMember, removeMember, replaceMember, type PatchOperation } from '../issues/patch.ts';
@@ -54,7 +55,8 @@ function isNamed({ name, shape }: Field, written: string, value: unknown): boole
 function isInFormat({ shape }: Pick<Field, 'shape'>, value: unknown): boolean {
   if (typeof value !== 'string') return false;
   if (shape.type === 'choice') return shape.values.includes(value) || synonymIn(value, shape.values) !== undefined;
-  return shape.type === 'string' && shape.pattern !== null && shape.pattern.test(value);
+  const isFormatted = (text: string): boolean => shape.type === 'string' && shape.pattern?.test(text) === true;
+  return isFormatted(value) || isFormatted(clockMeant(value) ?? '');
 }
 
 /** Two operands in a list where they are named: {"kind": "compare", "args": [a, b]}. */

@@ -91,7 +91,9 @@ function misnamedTag(
   const names = [...options.keys()];
   const isOption = (written: unknown): boolean =>
     typeof written === 'string' &&
-    (options.has(written) || (key !== 'kind' && synonymIn(written, names) !== undefined));
+    (options.has(written) ||
+      options.has(written.toLowerCase()) ||
+      (key !== 'kind' && synonymIn(written, names) !== undefined));
   const named = Object.keys(value)
     .slice(0, MAX_RENAMES)
     .find((one) => one !== key && isOption(value[one]) && standsForTag(one));
@@ -173,7 +175,7 @@ function kindOfOperator(
   pointer: string,
   tag?: string,
 ): TagFault | undefined {
-  const [name, op] = ['op', 'operator'].map((one) => [one, value[one]] as const).find(([, one]) => one) ?? [];
+  const [name, op] = OPERATOR_NAMES.map((one) => [one, value[one]] as const).find(([, one]) => one) ?? [];
   if (key !== 'kind' || name === undefined || typeof op !== 'string') return undefined;
   if (tag !== undefined && (kindMeant(tag, options) || isNegated(tag))) return undefined;
   const joined = JOINED_KINDS.get(op.toLowerCase());
@@ -192,6 +194,7 @@ function kindOfOperator(
   return { fault };
 }
 
+const OPERATOR_NAMES = ['op', 'operator', 'logic', 'logical_operator', 'combinator', 'join', 'match'];
 const OPERANDS = ['left', 'right', 'args', 'items'];
 
 /** An indicator, pattern or field in the place of a kind: "rsi" for kind "indicator" with indicator "rsi". */
