@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../src/api/http/problemTable.ts';
 import { ISSUE_CODES } from '../../src/engine/index.ts';
 import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
+import { PACK_PARTS } from '../../src/api/discovery/authoringPack.ts';
 import { STRATEGY_MEMBERS } from '../../src/api/discovery/strategyMembers.ts';
 import { describeCapabilities } from '../../src/engine/index.ts';
 import { createApiApp } from '../support/apiApp.ts';
@@ -259,6 +260,9 @@ describe('the authoring pack', () => {
     const left = whole.indicators.split(' ').filter((text: string) => !short.indicators.split(' ').includes(text));
     expect(short.parts.indicators).toBe(`${left.length} other names`);
     expect((await client.get('/authoring-pack?part=nothing')).status).toBe(400);
+    // Every part is cited, and the manifest leads to the view that cites them.
+    expect(Object.keys(short.parts)).toEqual([...PACK_PARTS]);
+    expect((await client.get('')).text).toContain('authoring-pack?part=core');
   });
 
   it('gives thirty indicators with arguments and outputs that they have', async () => {

@@ -100,6 +100,29 @@ it('adds what named nodes were at each entry and exit', async () => {
   expect(body.rows[0].length).toBe(body.columns.length);
 });
 
+it('reads the trades of some bars, and writes rows as one CSV text within maxBytes', async () => {
+  const { data: all } = Papa.parse<{ entryBar: number; exitBar: number; pnl: number }>(
+    (await live.client.get(`/backtests/${id}/artifacts/trades?format=csv`)).text,
+    { header: true, dynamicTyping: true, skipEmptyLines: true },
+  );
+  const bars = [all[10].exitBar, all[40].entryBar] as const;
+  const inside = all.filter(({ entryBar, exitBar }) => exitBar >= bars[0] && entryBar <= bars[1]);
+  const columns = ['entryBar', 'exitBar', 'pnl'];
+  const found: unknown[] = [];
+  for (let offset: number | null = 0; offset !== null;) {
+    const args = { id, name: 'trades', bars, columns, format: 'csv', limit: 8, offset, maxBytes: 1_000 };
+    const page = await call('get_backtest_artifact', args);
+    expect([page.isError, page.bytes <= 1_000, page.body.mediaType]).toEqual([false, true, 'text/csv']);
+    found.push(...Papa.parse(page.body.csv, { header: true, dynamicTyping: true, skipEmptyLines: true }).data);
+    offset = page.body.nextOffset;
+    if (found.length >= inside.length) break;
+  }
+  expect(inside.length).toBeGreaterThan(20);
+  expect(found).toEqual(inside.map(({ entryBar, exitBar, pnl }) => ({ entryBar, exitBar, pnl })));
+  const equity = await call('get_backtest_artifact', { id, name: 'equity', bars });
+  expect(equity).toMatchObject({ isError: true, body: { code: 'VALIDATION_FAILED' } });
+});
+
 it('names the columns there are for one that there is not, and passes on what the API refuses', async () => {
   const refused = await call('get_backtest_artifact', { id, name: 'equity', columns: ['time', 'profit'] });
   expect(refused).toMatchObject({ isError: true, body: { status: 400 } });
@@ -206,4 +229,39 @@ it('compares and combines up to ten backtests in answers under 8 KB, and none of
     expect([isError, (content as { text: string }[])[0].text]).toEqual([true, expect.stringContaining('NOT_FOUND')]);
   }
   await client.close();
+});
+
+it('adds what expressions without an id were, named by their text', async () => {
+  const { body } = await call('get_backtest_artifact', { id, name: 'trades', values: true, maxBytes: 100_000 });
+  const named = await live.run({
+    ...averages(20),
+    strategyAst: {
+      ...averages(20).strategyAst,
+      strategy: {
+        ...averages(20).strategyAst.strategy,
+        exits: [
+          {
+            kind: 'exit',
+            when: {
+              ...cross({ ...market('close'), id: 'price' }, 'cross_down', {
+                ...indicator('sma', { length: 20 }),
+                id: 'other',
+              }),
+              id: 'below',
+            },
+          },
+        ],
+      },
+    },
+  });
+  const other = { id: named.body.id, name: 'trades', values: true, maxBytes: 100_000 };
+  const { body: byId } = await call('get_backtest_artifact', other);
+  const cells = ({ columns, rows }: { columns: string[]; rows: unknown[][] }, name: RegExp): unknown[] => {
+    const place = columns.findIndex((column) => name.test(column));
+    expect(place, `${name} in ${columns.join()}`).toBeGreaterThan(-1);
+    return rows.map((row) => row[place]);
+  };
+  expect(cells(body, /^exit\.close$/)).toEqual(cells(byId, /^exit\.price$/));
+  expect(cells(body, /^exit\..*(?:below|down).*sma/)).toEqual(cells(byId, /^exit\.below$/));
+  expect(cells(body, /^entry\.close$/).every((value) => typeof value === 'number')).toBe(true);
 });

@@ -14,6 +14,18 @@ const create = async (level = 100, who = client): Promise<Reply> =>
   who.post('/strategies', { name: 'A strategy', settings, strategyAst: ast(level) });
 
 describe('validate', () => {
+  it('leaves the canonical payload out with compiled=false, and nothing else', async () => {
+    const body = { settings, strategyAst: ast() };
+    const [whole, short] = [
+      await client.post('/strategies/validate', body),
+      await client.post('/strategies/validate?compiled=false', body),
+    ];
+    const { compiled, ...report } = whole.body;
+    expect([compiled.strategyAst.protocol, short.body]).toEqual(['svc.strategy', report]);
+    expect(short.text.length).toBeLessThan(whole.text.length / 2);
+    expect((await client.post('/strategies/validate?compiled=no', body)).status).toBe(400);
+  });
+
   it('answers a valid payload with 200, valid, summary, issues, analysis and compiled', async () => {
     const reply = await client.post('/strategies/validate', { settings, strategyAst: ast() });
     expect(reply.status).toBe(200);

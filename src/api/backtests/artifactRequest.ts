@@ -8,7 +8,8 @@ import { acceptedFormat } from '../http/files.ts';
 import { problem } from '../http/problems.ts';
 
 const VALUES_DESCRIPTION = [
-  'For trades: adds what every named node was when each entry and exit was decided, as columns entry.ID and exit.ID.',
+  'For trades: adds what every expression was when each entry and exit was decided, as columns entry.ID and exit.ID,',
+  'or by its text where it has no id.',
   'The backtest runs again for it.',
 ].join(' ');
 export const ArtifactQuery = z.strictObject({
@@ -21,7 +22,7 @@ export const ArtifactQuery = z.strictObject({
 interface RequestedFile {
   readonly name: ArtifactName;
   readonly format: ArtifactFormat;
-  /** Whether trades have what every named node was when each entry and exit was decided. */
+  /** Whether trades have what every expression was when each entry and exit was decided. */
   readonly withValues: boolean;
   /** Undefined: the whole file. */
   readonly page: PageRange | undefined;

@@ -86,6 +86,7 @@ const NAMED_ONLY: Readonly<Record<string, readonly string[]>> = {
   ],
   list_sweeps: ['strategyId', 'strategyVersionId', 'status', 'tag', 'archived', 'limit', 'cursor'],
   run_backtest: ['name', 'tags', 'note'],
+  get_backtest_artifact: ['values', 'bars', 'format'],
   run_sweep: ['seed', 'metrics', 'constraints', 'walkForward', 'name', 'tags', 'note'],
   label: ['name', 'tags', 'note', 'archived', 'delete'],
   compare_backtests: ['metrics', 'trades', 'correlations', 'tradeRows'],

@@ -120,7 +120,7 @@ function validateRoute(app: App, services: Services): void {
         ...described,
         operationId: 'validate_strategy',
         summary: 'Finalize-grade validation; stores nothing',
-        querystring: NoQuery,
+        querystring: shapes.ValidateQuery,
         body: shapes.ValidateBody,
         response: { 200: shapes.ValidationReport, ...problems(...BODY_PROBLEMS) },
       },
@@ -128,7 +128,8 @@ function validateRoute(app: App, services: Services): void {
     async (request) => {
       await requireEnvelope(services, request.caller, request);
       const outcome = await checkPayloads(services, request.caller, request.body);
-      return shapes.reportBody(outcome, request.body.ignoreWarnings);
+      const { compiled, ...report } = shapes.reportBody(outcome, request.body.ignoreWarnings);
+      return request.query.compiled === 'false' ? report : { ...report, compiled };
     },
   );
 }

@@ -153,6 +153,12 @@ export const ArchivedStrategy = z
   .object({ id: Uuid, archivedAt: instant('When it was archived.') })
   .meta({ id: 'ArchivedStrategy' });
 
+export const ValidateQuery = z.strictObject({
+  compiled: z
+    .enum(['true', 'false'])
+    .default('true')
+    .meta({ description: '`false` leaves out the payload in canonical form, most of the answer.' }),
+});
 export const ValidationReport = z
   .object({
     valid: z.boolean().meta({ description: 'True exactly when finalize would accept the same body.' }),
@@ -161,7 +167,9 @@ export const ValidationReport = z
     analysis: Json.meta({
       description: 'inferredLookback recommendedWarmup nodeCount conditionCount indicators timeframes estimatedCost.',
     }),
-    compiled: Json.nullable().meta({ description: 'The canonical payload; null when invalid.' }),
+    compiled: Json.nullish().meta({
+      description: 'The canonical payload; null when invalid. Absent with compiled=false.',
+    }),
     requiresConfirmation: z.boolean().meta({
       description: 'An entry can never be true: `valid` is false until it is repaired or `ignoreWarnings` is true.',
     }),

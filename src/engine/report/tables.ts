@@ -2,6 +2,7 @@
 import { hasBit } from '../kernels/bits.ts';
 import { numberColumn, type ColumnType, type Table, type TableColumn } from '../bars/table.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
+import type { NamedNode, Plan } from '../plan/plan.ts';
 import { drawdowns } from './drawdown.ts';
 import { buyAndHold } from './buyAndHold.ts';
 import { exposureColumns, stackedTables } from './portfolio/portfolioTables.ts';
@@ -30,12 +31,12 @@ export const storedTradesTable = (trades: readonly object[], isNamed = trades.so
 const NAMED_TRADE_COLUMNS = { symbol: SYMBOL_COLUMN, ...TRADE_COLUMNS };
 
 /**
- * The trade rows, and the value of every named node when the entry (`entry.ID`) and the exit (`exit.ID`) were decided.
- * Only values of bars that had closed by then are used.
+ * The trade rows, and the value of every expression when the entry (`entry.ID`) and the exit (`exit.ID`) were decided;
+ * one without an id is named by its text. Only values of bars that had closed by then are used.
  */
 export function tradesTable({ report, trades }: CompletedRun): Table {
   const { simulation, portfolio } = report;
-  const { named: nodes } = report.evaluated.plan;
+  const nodes = shownNodes(report.evaluated.plan);
   const evaluatedOf = (row: number): EvaluatedPlan =>
     portfolio === undefined
       ? report.evaluated
@@ -51,6 +52,21 @@ export function tradesTable({ report, trades }: CompletedRun): Table {
   });
   const { length, columns } = storedTradesTable(trades, portfolio?.isNamed === true);
   return { length, columns: [...columns, ...named] };
+}
+
+/** Conditions without an id beyond these are not shown: a file with more columns is read by nobody. */
+const MAX_CONDITIONS = 32;
+
+/** The nodes that have an id, then by their text the values that conditions read and the conditions without one. */
+function shownNodes({ named, compared, conditions }: Plan): readonly NamedNode[] {
+  const taken = new Set(named.map(({ nodeId }) => nodeId));
+  const unnamed: NamedNode[] = [...compared];
+  for (const { nodeId, path, slot, text } of conditions) {
+    if (unnamed.length >= compared.length + MAX_CONDITIONS) break;
+    if (slot !== null && nodeId === path) unnamed.push({ nodeId: text, text, type: 'condition', slot });
+  }
+  const isNew = ({ nodeId }: NamedNode): boolean => !taken.has(nodeId) && taken.add(nodeId) !== undefined;
+  return [...named, ...unnamed.filter(isNew)];
 }
 
 /** Reads a row once for all of its cells. */
