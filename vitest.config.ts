@@ -10,6 +10,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   browser: [],
   cli: [
     'annualization',
+    'compare',
     'contradictions',
     'data',
     'demoFolder',

@@ -25,7 +25,6 @@ const LAWS: Readonly<Record<string, Law>> = {
     allowed: {
       'src/api/backtests/agentView.ts': 'the few that an agent reads first',
       'src/api/backtests/compareExamples.ts': 'an example of a request',
-      'src/api/backtests/compareSchemas.ts': 'the metrics of a comparison that names none',
       'src/api/backtests/listColumns.ts': 'the number that minTrades is about, and an example of a condition',
       'src/api/sweeps/sweepBodies.ts': 'the columns of the table that an agent reads',
       'src/api/sweeps/sweepExamples.ts': 'an example of a request',
@@ -35,6 +34,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       'src/db/robustness.ts': 'the numbers by which a check recognizes a row of a sweep as its backtest',
       'src/engine/indicators/association.ts': 'an indicator of the same name',
       'src/engine/language/form/units.ts': 'the member of a config',
+      'src/engine/report/comparison/comparability.ts': 'the metrics of a comparison that names none',
       'src/engine/report/comparison/combination.ts': 'the statistics that follow from daily equity',
       'src/engine/report/flatSummary.ts': 'skips the work that no requested statistic needs',
       'src/engine/report/page/weightSections.ts': 'the id of a section',

@@ -4,6 +4,8 @@ import { join, extname } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
   benchmarkName,
+  csvFile,
+  dailyTable,
   runBacktest,
   shownSummary,
   ARTIFACT_NAMES,
@@ -44,7 +46,7 @@ export function register(program: Command): void {
     .requiredOption('--config <file>', 'the config of the backtest (docs/config.md)')
     .option('--symbols <list>', 'trade these from one account, such as AAPL,MSFT, in place of the config', symbolList)
     .option('--slots <count>', 'the most positions of a portfolio, in place of the config', wholeNumber(1, 100_000))
-    .option('--out <folder>', 'write summary.json and trades.json into this folder');
+    .option('--out <folder>', 'write the result into this folder, for people and for compare');
   withJson(withLabelOptions(withArtifactOptions(withMarketOptions(command)))).action(run);
 }
 
@@ -75,6 +77,7 @@ async function run(options: Options): Promise<void> {
   const heading = { strategyName: title, strategyVersion: null, backtestId: null };
   const files = [
     ...(options.out === undefined ? [] : resultFiles(options.out, result)),
+    ...(options.out === undefined ? [] : comparedFiles(options.out, outcome, { name: title, ...strategy })),
     ...makeArtifacts(options, task, market, heading),
   ];
   await writeOutputs(files);
@@ -90,6 +93,21 @@ function resultFiles(folder: string, result: { readonly summaryJson: object; rea
   return [
     { path: join(folder, 'summary.json'), content: `${JSON.stringify(rest, null, 2)}\n` },
     { path: join(folder, 'trades.json'), content: `${JSON.stringify(trades)}\n` },
+  ];
+}
+
+/** What `candlepool compare` needs besides: the strategy, which --strategy takes again, and the equity of each day. */
+function comparedFiles(
+  folder: string,
+  run: Parameters<typeof dailyTable>[0],
+  strategy: { readonly name: string | null } & Pick<BacktestTask, 'settings' | 'strategyAst' | 'signalGraph'>,
+) {
+  const { name, settings, strategyAst, signalGraph } = strategy;
+  const payload = { name, settings, ...(signalGraph && { signalGraph }), strategyAst };
+  const days = Buffer.concat([...csvFile('\r\n').add(dailyTable(run))]);
+  return [
+    { path: join(folder, 'strategy.json'), content: `${JSON.stringify(payload, null, 2)}\n` },
+    { path: join(folder, 'daily.csv'), content: days },
   ];
 }
 

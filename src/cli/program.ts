@@ -25,6 +25,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ['validate', 'check a strategy file', () => import('./validate.ts')],
   ['explain', 'print the plan of a strategy', () => import('./explain.ts')],
   ['backtest', 'run a strategy file on bars', () => import('./backtest.ts')],
+  ['compare', 'compare results that backtest --out has written', () => import('./compare.ts')],
   ['sweep', 'run many variants of a strategy file on bars', () => import('./sweep.ts')],
   ['robustness', 'check how robust the backtest of a strategy file is', () => import('./robustness.ts')],
   ['mcp', 'MCP server on standard input and output, for agents', () => import('./mcp.ts')],

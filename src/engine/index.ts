@@ -106,10 +106,16 @@ export type { TradeRow } from './report/tradeTable.ts';
 
 // Several results: compared, and combined as one account
 export { combine, COMBINED_KEYS, REBALANCES } from './report/comparison/combination.ts';
-export { comparisonWarnings, type ComparableRun } from './report/comparison/comparability.ts';
+export {
+  comparableRun,
+  COMPARED_METRICS,
+  comparisonWarnings,
+  type ComparableRun,
+} from './report/comparison/comparability.ts';
 export { correlationsOf } from './report/comparison/correlations.ts';
 export {
   commonDays,
+  dailyTable,
   equityBefore,
   marksOn,
   readDailyTable,

@@ -104,10 +104,11 @@ describe('backtest', () => {
   it('prints which files it wrote, and leaves no temporary ones', async () => {
     mkdirSync(at('said'));
     const { stdout } = await callCommand([...INPUTS, '--trades', at('said/t.json'), '--out', at('said/out')]);
-    for (const name of ['said/t.json', 'said/out/summary.json', 'said/out/trades.json'])
+    const written = ['daily.csv', 'strategy.json', 'summary.json', 'trades.json'];
+    for (const name of ['said/t.json', ...written.map((each) => `said/out/${each}`)])
       expect(stdout).toContain(`wrote ${at(name)}\n`);
     expect(readdirSync(at('said')).toSorted()).toEqual(['out', 't.json']);
-    expect(readdirSync(at('said/out')).toSorted()).toEqual(['summary.json', 'trades.json']);
+    expect(readdirSync(at('said/out')).toSorted()).toEqual(written);
   });
 
   it('keeps the labels of the run in its result, and has none without them', async () => {

@@ -67,8 +67,9 @@ function combinationOf(
   const weights = body.backtests.map(({ weight }) => (body.normalize ? weight / sum : weight));
   const meanBalance = runs.reduce((total, { config }, at) => total + weights[at] * config.initialBalance, 0);
   const { initialBalance = meanBalance, rebalance } = body;
-  const isOneRate = runs.every(({ riskFree }) => riskFree === runs[0].riskFree);
-  const riskFree = body.riskFreeRatePerYear ?? (isOneRate ? runs[0].riskFree : 0);
+  const rates = runs.map(({ config }) => config.riskFreeRatePerYear ?? 0);
+  const isOneRate = rates.every((rate) => rate === rates[0]);
+  const riskFree = body.riskFreeRatePerYear ?? (isOneRate ? rates[0] : 0);
   const parts = equities.map((equity, at) => ({ equity, weight: weights[at] }));
   const made = combine(parts, { range, rebalance, initialBalance, riskFree });
   const { drawdown } = made;

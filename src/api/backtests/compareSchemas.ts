@@ -1,6 +1,13 @@
 // Compare schemas: what the routes that set several backtests side by side accept and answer.
 import { z } from 'zod';
-import { COMBINED_KEYS, FLAT_DESCRIPTIONS, FLAT_KEYS, REBALANCES, type FlatKey } from '../../engine/index.ts';
+import {
+  COMBINED_KEYS,
+  COMPARED_METRICS,
+  FLAT_DESCRIPTIONS,
+  FLAT_KEYS,
+  REBALANCES,
+  type FlatKey,
+} from '../../engine/index.ts';
 import { Uuid } from '../http/routeSchemas.ts';
 import { COMBINE_EXAMPLES, COMPARE_EXAMPLES } from './compareExamples.ts';
 
@@ -11,12 +18,6 @@ const MAX_POINTS = 2_000;
 const MAX_WAIT_SECONDS = 60;
 /** Weights that are written with four digits and add up to 1 do so within rounding only. */
 const WEIGHT_TOLERANCE = 1e-9;
-
-/** Metrics that people compare by, in place of all sixty. */
-const DEFAULT_METRICS: readonly FlatKey[] = [
-  'returnPct', 'buyHoldReturnPct', 'cagr', 'annualVolatility', 'sharpeRatio', 'sortinoRatio', 'maxDrawdown',
-  'totalPositions', 'winRate', 'profitFactor', 'exposurePct', 'totalFees', 'finalEquity',
-]; // prettier-ignore
 
 const wait = z
   .int()
@@ -51,7 +52,7 @@ export const CompareBody = z
       .array(z.enum(FLAT_KEYS as [FlatKey, ...FlatKey[]]))
       .min(1)
       .max(FLAT_KEYS.length)
-      .default([...DEFAULT_METRICS])
+      .default([...COMPARED_METRICS])
       .meta({ description: 'Keys of the summary.' }),
     trades: z.boolean().default(true).meta({ description: 'Whether positions are matched.' }),
     tradeRows: z.int().min(0).max(MAX_ROWS).default(10).meta({ description: 'Of each side of each pair, at most.' }),

@@ -3,9 +3,9 @@ import { findComparedBacktests, type ComparedBacktest } from '../../db/comparedB
 import type { Sql } from '../../db/connect.ts';
 import {
   canonicalize,
+  comparableRun,
   decodeDetail,
   STATISTIC_POSITIONS,
-  symbolsOf,
   type ComparableRun,
   type ResultDetail,
   type StrategyAst,
@@ -24,7 +24,6 @@ export interface ComparedRun extends ComparableRun {
   readonly label: string;
   /** Its symbols, the first ones of a portfolio. */
   readonly symbol: string;
-  readonly riskFree: number;
 }
 
 /** @throws NOT_FOUND when one does not exist in the workspace or has not completed */
@@ -54,25 +53,11 @@ async function requireCompleted(sql: Sql, caller: Caller, ids: readonly string[]
 
 function runOf(stored: ComparedBacktest, quotes: ReadonlyMap<string, string | null>): ComparedRun {
   const detail = decodeDetail(stored.detail!);
-  const { resolvedConfig: config, summary, reproducibility } = detail;
-  const symbols = symbolsOf(config);
-  const { start = null, end = null } = (summary.evaluationWindow ?? {}) as Partial<Record<string, number | null>>;
-  const { periodsPerYear = 252, riskFreeRate = 0 } = (summary.conventions ?? {}) as Partial<Record<string, number>>;
-  const symbol = symbolsText(symbols, symbols.length);
-  return {
-    stored,
-    detail,
-    label: stored.name ?? `${stored.strategyName} v${stored.version}, ${symbol} ${config.timeframe}`,
-    symbol,
-    symbols,
-    config,
-    window: start === null || end === null ? null : { start, end },
-    periodsPerYear,
-    riskFree: riskFreeRate,
-    currency: quotes.get(symbols[0]) ?? null,
-    engineVersion: reproducibility.engineVersion,
-    dataHash: reproducibility.dataHash,
-  };
+  const run = comparableRun(detail, (symbol) => quotes.get(symbol) ?? null);
+  const symbol = symbolsText(run.symbols, run.symbols.length);
+  const version = `${stored.strategyName} v${stored.version}`;
+  const label = stored.name ?? `${version}, ${symbol} ${run.config.timeframe}`;
+  return { ...run, stored, detail, label, symbol };
 }
 
 /** What was set, in canonical form: the strategy, the settings of its version, and the config with its defaults. */

@@ -1,6 +1,13 @@
 // Comparability: what makes the numbers of several runs mislead when they are set side by side.
-import type { ResolvedConfig } from '../../config.ts';
+import { symbolsOf, type ResolvedConfig } from '../../config.ts';
+import type { FlatKey } from '../../definitions/statistics/statistics.ts';
 import { canonicalJson } from '../canonicalJson.ts';
+
+/** Metrics that people compare by, in place of all sixty. */
+export const COMPARED_METRICS: readonly FlatKey[] = [
+  'returnPct', 'buyHoldReturnPct', 'cagr', 'annualVolatility', 'sharpeRatio', 'sortinoRatio', 'maxDrawdown',
+  'totalPositions', 'winRate', 'profitFactor', 'exposurePct', 'totalFees', 'finalEquity',
+]; // prettier-ignore
 
 /** What is read of a run. */
 export interface ComparableRun {
@@ -13,6 +20,32 @@ export interface ComparableRun {
   readonly currency: string | null;
   readonly engineVersion: string;
   readonly dataHash: string;
+}
+
+/** A result as it is stored or written. */
+interface ComparedResult {
+  readonly summary: Readonly<Record<string, unknown>>;
+  readonly resolvedConfig: ResolvedConfig;
+  readonly reproducibility: { readonly engineVersion: string; readonly dataHash: string };
+}
+
+/** @param currencyOf that of an instrument; null: unknown */
+export function comparableRun(
+  { summary, resolvedConfig, reproducibility }: ComparedResult,
+  currencyOf: (symbol: string) => string | null,
+): ComparableRun {
+  const { start = null, end = null } = (summary.evaluationWindow ?? {}) as Partial<Record<string, number | null>>;
+  const { periodsPerYear = 252 } = (summary.conventions ?? {}) as Partial<Record<string, number>>;
+  const symbols = symbolsOf(resolvedConfig);
+  return {
+    symbols,
+    config: resolvedConfig,
+    window: start === null || end === null ? null : { start, end },
+    periodsPerYear,
+    currency: currencyOf(symbols[0]),
+    engineVersion: reproducibility.engineVersion,
+    dataHash: reproducibility.dataHash,
+  };
 }
 
 interface ComparisonWarning {
@@ -32,7 +65,7 @@ interface Check {
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const MAX_SYMBOLS = 3;
-const symbolsOf = ({ symbols }: ComparableRun): string =>
+const symbolsText = ({ symbols }: ComparableRun): string =>
   symbols.length <= MAX_SYMBOLS
     ? symbols.join('+')
     : `${symbols.slice(0, MAX_SYMBOLS).join('+')} and ${symbols.length - MAX_SYMBOLS} more`;
@@ -48,7 +81,7 @@ const CHECKS: readonly Check[] = [
   {
     code: 'MARKETS_DIFFER',
     of: ({ symbols }) => [...symbols].sort().join(','),
-    word: symbolsOf,
+    word: symbolsText,
     message: (list) =>
       `The runs trade different instruments: ${list}. No position of one can be found in another with a different ` +
       'instrument, and a metric says as much of the market as of the strategy; compare excess over buyHoldReturnPct.',
