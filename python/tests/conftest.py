@@ -21,7 +21,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def client(data_dir: Path) -> Iterator[cp.Client]:
     os.environ.update(ENVIRONMENT)
-    # No service that happens to run on this machine is touched.
+    # No service that happens to run on this machine is used: nothing listens there.
     os.environ["CANDLEPOOL_URL"] = "http://127.0.0.1:9"
     with cp.local(data_dir=data_dir) as made:
         yield made

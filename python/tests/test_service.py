@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +104,26 @@ def test_a_sweep_is_a_frame_with_a_heatmap(client: cp.Client) -> None:
     assert line.svg.count("<circle") == 3
 
 
+def test_an_interrupt_cancels_a_sweep_on_the_server(client: cp.Client) -> None:
+    wide = {"fast": range(5, 55), "slow": range(60, 460, 2)}
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        client.sweep(CROSS, wide, **RUN)
+    newest = client.transport.get("/public/v1/sweeps", limit=1)["data"][0]
+    assert newest["variants"] == 10_000
+    assert newest["status"] == "cancelled"
+
+
+def test_a_picture_needs_no_table_of_equity(client: cp.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = client.backtest(CROSS, **RUN)
+    whole = result.plot().svg
+    monkeypatch.setattr("candlepool.results._MOST_BARS_OF_A_PICTURE", 0)
+    few = result.plot().svg
+    assert 1_000 < len(few) < len(whole)
+    (equity,) = [each for each in few.split("<polyline ") if 'stroke="#2563eb"' in each]
+    assert equity.count(",") == len(result.details["equityPreview"])
+
+
 def test_robustness(client: cp.Client) -> None:
     check = client.backtest(CROSS, **RUN).robustness(["monteCarlo"], progress=False)
     assert check["monteCarlo"]["positions"] > 0
@@ -159,20 +182,20 @@ def test_uploads_and_bars(client: cp.Client) -> None:
     prices = pd.Series(range(100, 160), index=times, dtype=float)
     frame = pd.DataFrame({"open": prices, "high": prices + 1, "low": prices - 1, "close": prices, "volume": 5.0})
     with pytest.raises(cp.NaiveTimesError, match=r'timezone="UTC"'):
-        client.upload(frame, "MY", "5m")
-    (series,) = client.upload(frame, "MY", "5m", timezone="America/New_York")
-    assert (series["symbol"], series["timeframe"], series["bars"]) == ("MY", "5m", 60)
-    bars = client.bars("MY", "5m")
+        client.upload(frame, "OWN^A", "5m")
+    (series,) = client.upload(frame, "OWN^A", "5m", timezone="America/New_York")
+    assert (series["symbol"], series["timeframe"], series["bars"]) == ("OWN^A", "5m", 60)
+    bars = client.bars("OWN^A", "5m")
     assert list(bars.index) == list(times.tz_localize("America/New_York").tz_convert("UTC"))
     assert list(bars["close"]) == list(frame["close"])
-    with pytest.raises(cp.ApiError, match="MY"):
-        client.upload(frame, "MY", "5m", timezone="UTC")
+    with pytest.raises(cp.ApiError, match="is already stored"):
+        client.upload(frame, "OWN^A", "5m", timezone="UTC")
     aware = frame.tz_localize("America/New_York").rename_axis("time").reset_index()
-    client.upload(pl.from_pandas(aware), "MY", "5m", on_existing="replace")
-    assert client.bars("MY", "5m").equals(bars)
+    client.upload(pl.from_pandas(aware), "OWN^A", "5m", on_existing="replace")
+    assert client.bars("OWN^A", "5m").equals(bars)
     daily = [{"date": day.date(), "close": 5.0} for day in pd.date_range("2024-01-01", periods=30)]
     assert client.upload(daily, "DAYS", "1d")[0]["bars"] == 30
-    assert client.backtest(CROSS, symbol="MY", timeframe="5m", fees=0, progress=False).summary["totalPositions"] == 0
+    assert client.backtest(CROSS, symbol="OWN^A", timeframe="5m", fees=0, progress=False).summary["totalPositions"] == 0
 
 
 def test_long_series_come_in_pages(client: cp.Client) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias, cast
+from urllib.parse import quote
 
 from candlepool.comparing import Combination, Comparison, ask
 from candlepool.config import Rate, Time, run_config, time_text
@@ -115,7 +116,7 @@ class Client:
 
     def template(self, key: str) -> Strategy:
         """A template as a strategy, to look at and to change."""
-        return Strategy.from_json(self.transport.get(f"/public/v1/system-strategies/{key}"))
+        return Strategy.from_json(self.transport.get(f"/public/v1/system-strategies/{quote(key, safe='')}"))
 
     # Runs.
 
@@ -406,7 +407,7 @@ class Client:
         last: int | None = None,
     ) -> Table:
         """The same as a table of any form."""
-        path = f"/public/v1/market-data/{symbol}/{timeframe}/bars"
+        path = f"{_series(symbol, timeframe)}/bars"
         query = {
             "start": None if start is None else time_text(start),
             "end": None if end is None else time_text(end),
@@ -466,7 +467,7 @@ class Client:
 
     def delete_bars(self, symbol: str, timeframe: str) -> None:
         """Deletes a series of this workspace."""
-        self.transport.delete(f"/public/v1/market-data/{symbol}/{timeframe}")
+        self.transport.delete(_series(symbol, timeframe))
 
     # Parts.
 
@@ -566,6 +567,11 @@ class Client:
 
 def _name(body: Mapping[str, Any]) -> str:
     return str(body.get("name", "Strategy"))
+
+
+def _series(symbol: str, timeframe: str) -> str:
+    """The path of a series; a symbol may hold signs that mean something in an address, such as ^ and =."""
+    return f"/public/v1/market-data/{quote(symbol, safe='')}/{timeframe}"
 
 
 def _id(backtest: Backtest | str) -> str:

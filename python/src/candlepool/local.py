@@ -45,11 +45,12 @@ def local(
     installation = _Installation(command, folder)
     state = installation.read_state()
     key = state.get("key")
-    for url in dict.fromkeys(
-        each for each in (state.get("url"), os.environ.get("CANDLEPOOL_URL"), DEFAULT_URL) if each
-    ):
+    for url in dict.fromkeys([state.get("url"), os.environ.get("CANDLEPOOL_URL") or DEFAULT_URL]):
+        if url is None:
+            continue
         client = _client(url, key, frames)
-        if client is None and _answers(url):
+        # A service that does not know our key may be another installation's: only the first time is a key made for it.
+        if client is None and key is None and _answers(url):
             key = installation.make_key()
             client = _client(url, key, frames)
         if client is not None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from candlepool.charts import Chart, equity_chart
-from candlepool.errors import Issue
+from candlepool.errors import ApiError, Issue
 from candlepool.robustness import Robustness
 from candlepool.runs import wait_for
 from candlepool.summary import Summary
-from candlepool.tables import Library, Table
+from candlepool.tables import Library, Table, utc
 from candlepool.transport import Transport
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 TableName: TypeAlias = Literal["trades", "equity", "orders", "signals"]
 
+# A row per bar of more bars takes seconds to send and to read.
+_MOST_BARS_OF_A_PICTURE = 50_000
 # Rows of the short view: name of the summary, label, and how it is written.
 _HEADLINES = (
     ("returnPct", "return", "{:.2%}"),
@@ -90,7 +93,7 @@ class Backtest:
     ) -> Backtest:
         """Changes what the backtest is called, on the server as well. An empty text or list removes a label."""
         given = {"name": name, "tags": None if tags is None else list(tags), "note": note}
-        change = {each: label or None for each, label in given.items() if label is not None}
+        change: dict[str, Any] = {each: label or None for each, label in given.items() if label is not None}
         if archived is not None:
             change["archived"] = archived
         labels = self._transport.patch(self._path, change)
@@ -149,9 +152,9 @@ class Backtest:
 
     def plot(self, ax: Any = None) -> Any:
         """Equity, benchmark and drawdown: a picture for notebooks, or lines on the axes of matplotlib in `ax`."""
-        rows = self.table("equity").rows()
         if ax is None:
-            return self._chart(rows)
+            return self._chart(self._curve())
+        rows = self.table("equity").rows()
         times = [row["time"] for row in rows]
         ax.plot(times, [row["equity"] for row in rows], label="equity")
         ax.plot(times, [row.get("buyHold") for row in rows], label="buy and hold", color="gray", linewidth=1)
@@ -211,12 +214,24 @@ class Backtest:
             for label, text in self._headlines()
         )
         remarks = "".join(f"<li>{escape(text)}</li>" for text in self._remarks())
-        chart = self._chart(self.table("equity").rows()).svg
+        chart = self._chart(self._curve()).svg
         return f"<div>{chart}<table>{cells}</table>{f'<ul>{remarks}</ul>' if remarks else ''}</div>"
 
     @property
     def _path(self) -> str:
         return f"/public/v1/backtests/{self.id}"
+
+    def _curve(self) -> Sequence[Mapping[str, Any]]:
+        """Equity for a picture: of each bar, or the points of the summary for a long run or one without the table."""
+        bars = cast("Mapping[str, Any]", self._detail.get("progress") or {}).get("barsTotal") or 0
+        if bars <= _MOST_BARS_OF_A_PICTURE:
+            with contextlib.suppress(ApiError):
+                return self.table("equity").rows()
+        peak, rows = 0.0, list[dict[str, Any]]()
+        for time, equity in self.details["equityPreview"]:
+            peak = max(peak, equity)
+            rows.append({"time": utc(time), "equity": equity, "drawdown": 1 - equity / peak if peak > 0 else 0.0})
+        return rows
 
     def _chart(self, rows: Sequence[Mapping[str, Any]]) -> Chart:
         return equity_chart(
