@@ -2,12 +2,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { render, type ComponentType } from 'preact';
 import { ApiFault, call } from './api.ts';
+import { CompareView } from './compareView.ts';
+import { DataView } from './dataView.ts';
 import { Home } from './home.ts';
 import { KeyEntry } from './keyEntry.ts';
 import { html, type Children } from './markup.ts';
 import { ResultView } from './resultView.ts';
 import { ResultsView } from './resultsView.ts';
 import { go, linkTo, route } from './route.ts';
+import { StrategiesView, StrategyView } from './strategiesView.ts';
+import { SweepsView, SweepView } from './sweepsView.ts';
 import {
   complain,
   context,
@@ -25,10 +29,18 @@ const VIEWS: Readonly<Record<string, { readonly list?: ComponentType; readonly o
   {
     '': { list: Home },
     results: { list: ResultsView, one: ResultView },
+    compare: { list: CompareView },
+    strategies: { list: StrategiesView, one: StrategyView },
+    sweeps: { list: SweepsView, one: SweepView },
+    data: { list: DataView },
   };
 const LINKS = [
   ['', 'Home'],
   ['results', 'Results'],
+  ['compare', 'Compare'],
+  ['strategies', 'Strategies'],
+  ['sweeps', 'Sweeps'],
+  ['data', 'Data'],
 ] as const;
 
 function Console(): Children {

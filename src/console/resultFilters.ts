@@ -9,6 +9,8 @@ import { linkTo, remember, route } from './route.ts';
 import { strategies } from './strategyNames.ts';
 
 export interface Filters {
+  readonly search: string;
+  readonly tag: string;
   readonly symbol: string;
   readonly strategyId: string;
   readonly timeframe: string;
@@ -22,6 +24,8 @@ interface Condition {
   readonly value: number;
 }
 
+/** The service gives up to forty columns of a row. */
+const MOST_COLUMNS = 25;
 const STATUSES = ['completed', 'running', 'queued', 'failed', 'cancelled'];
 const TIMEFRAMES = ['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '6h', '8h', '12h', '1d', '1w', '1M'];
 /** Columns that the service sorts by; by the others, the console sorts what it has. */
@@ -33,6 +37,8 @@ export function filtersOf(query: URLSearchParams): Filters {
     .split(',')
     .flatMap((each) => conditionOf(each) ?? []);
   return {
+    search: text('search'),
+    tag: text('tag'),
     symbol: text('symbol'),
     strategyId: text('strategy'),
     timeframe: text('timeframe'),
@@ -47,24 +53,28 @@ function conditionOf(text: string): Condition | null {
   return { key, op: op as Condition['op'], value: Number(value) };
 }
 
+const MEMBERS = [
+  'status', 'strategyId', 'strategyVersionId', 'symbol', 'instruments', 'timeframe', 'name', 'tags', 'createdAt',
+  'finishedAt', 'params', 'diagnosis',
+]; // prettier-ignore
+
 const conditionText = ({ key, op, value }: Condition): string => `${key}${op}${value}`;
 
 /** The query of the list. `columns` are statistics that every row must have. */
-export function serverQueryOf(
-  { symbol, strategyId, timeframe, status }: Filters,
-  sort: string,
-  _columns: readonly string[],
-): Query {
-  const key = sort.replace(/^-/, '');
-  return { symbol, strategyId, timeframe, status, sort: SERVER_SORTS.has(key) ? sort : undefined };
+export function serverQueryOf(filters: Filters, sort: string, columns: readonly string[]): Query {
+  const { search, tag, symbol, strategyId, timeframe, status, where } = filters;
+  return {
+    search,
+    tag,
+    symbol,
+    strategyId,
+    timeframe,
+    status,
+    where: where.map(conditionText).join(','),
+    columns: [...MEMBERS, ...columns].join(','),
+    sort: SERVER_SORTS.has(sort.replace(/^-/, '')) ? sort : undefined,
+  };
 }
-
-/** Whether a row meets the conditions on its numbers. */
-export const keeps = ({ where }: Filters, row: ResultRow): boolean =>
-  where.every(({ key, op, value }) => {
-    const held = row[key];
-    return typeof held === 'number' && (op === '>=' ? held >= value : held <= value);
-  });
 
 interface FilterBarProps {
   readonly filters: Filters;
@@ -75,14 +85,24 @@ interface FilterBarProps {
 
 export function FilterBar({ filters, rows, group, columns }: FilterBarProps): Children {
   const symbols = [...new Set(rows.slice(0, 2_000).map(({ symbol }) => symbol))].toSorted();
+  const tags = [...new Set(rows.slice(0, 2_000).flatMap(({ tags: own = [] }) => own))].toSorted();
   const named = [...strategies.value.values()].map(({ id, name }) => [id, name] as const);
   const isFiltered = route.value.query.size > 0;
   return html`<div class="filters" role="search" aria-label="Filters">
+    <label
+      >Search
+      <input type="search" value=${filters.search} placeholder="name, tag, note" onChange=${rememberAs('search')} />
+    </label>
     <label>Symbol
       <input list="symbols" value=${filters.symbol} placeholder="all" onChange=${rememberAs('symbol')} />
       <datalist id="symbols">${symbols.map((symbol) => html`<option value=${symbol} />`)}</datalist>
     </label>
     <${Choice} label="Strategy" value=${filters.strategyId} name="strategy" options=${named} />
+    <label
+      >Tag
+      <input list="tags" value=${filters.tag} placeholder="all" onChange=${rememberAs('tag')} />
+      <datalist id="tags">${tags.map((tag) => html`<option value=${tag} />`)}</datalist>
+    </label>
     <${Choice} label="Bars" value=${filters.timeframe} name="timeframe" options=${TIMEFRAMES.map(asOption)} />
     <${Choice} label="Status" value=${filters.status} name="status" options=${STATUSES.map(asOption)} />
     <${Choice} label="Group by" none="nothing" value=${group} name="group" options=${GROUP_OPTIONS} />
@@ -185,7 +205,7 @@ function ConditionEntry({
 function ColumnChoice({ columns }: { readonly columns: readonly string[] }): Children {
   const toggle = (key: string): void => {
     const next = columns.includes(key) ? columns.filter((each) => each !== key) : [...columns, key];
-    if (next.length > 0) remember({ columns: next.join(',') });
+    if (next.length > 0 && next.length <= MOST_COLUMNS) remember({ columns: next.join(',') });
   };
   return html`<details class="menu">
     <summary>Columns</summary>

@@ -13,7 +13,7 @@ interface Grouping {
 }
 
 export const GROUPINGS: readonly Grouping[] = [
-  { key: 'symbol', title: 'Symbol', of: (row) => [row.instruments === undefined ? row.symbol : 'portfolios'] },
+  { key: 'symbol', title: 'Symbol', of: (row) => [(row.instruments ?? 1) > 1 ? 'portfolios' : row.symbol] },
   { key: 'strategy', title: 'Strategy', of: (row) => [strategyName(row.strategyId)] },
   {
     key: 'version',

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { anyText, count, counted, MISSING, moment, STATISTICS, statisticOf, toneOf, valueText } from './formats.ts';
 import { html, type Children } from './markup.ts';
-import { FilterBar, filtersOf, keeps, serverQueryOf } from './resultFilters.ts';
+import { FilterBar, filtersOf, serverQueryOf } from './resultFilters.ts';
 import { GROUPINGS, groupedItems } from './resultGroups.ts';
 import { MOST_ROWS, useResultRows, type ResultRow } from './resultRows.ts';
 import { go, linkTo, remember, route } from './route.ts';
@@ -31,10 +31,7 @@ export function ResultsView(): Children {
   const list = useResultRows(serverQueryOf(filters, sort, columnKeys));
   const names = strategies.value;
   const items = useMemo(() => {
-    const kept = sorted(
-      list.rows.filter((row) => keeps(filters, row)),
-      sort,
-    );
+    const kept = sorted(list.rows, sort);
     return group === undefined ? kept.map((row) => ({ id: row.id, row })) : groupedItems(kept, group, sort, open);
   }, [list.rows, names, query.toString(), open]);
   const columns = useMemo(() => columnsOf(columnKeys), [columnKeys.join()]);
@@ -134,11 +131,12 @@ function columnsOf(keys: readonly string[]): Column<ResultRow>[] {
 
 const nameCell = (row: ResultRow): Children =>
   html`<a href=${linkTo(`results/${row.id}`)} tabindex="-1">${titleOf(row)}</a>${' '}
-    <small>${versionText(row.strategyVersionId)}</small>`;
+    <small>${versionText(row.strategyVersionId)}</small>
+    ${(row.tags ?? []).map((tag) => html`${' '}<span class="tag">${tag}</span>`)}`;
 
 /** What a row trades, in a few characters. */
 export const symbolText = ({ symbol, instruments }: ResultRow): string =>
-  instruments === undefined ? symbol : `${instruments} instruments`;
+  (instruments ?? 1) > 1 ? `${instruments} instruments` : symbol;
 
 const paramsText = (params: ResultRow['params']): string =>
   Object.entries(params)

@@ -4,6 +4,7 @@ import axe from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeApiKey } from '../../src/db/apiKeys.ts';
+import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';
 import { canBrowse, CHROMIUM, FLAGS, SCREENS, type Screen } from '../support/chromium.ts';
 import { createLiveApi, type LiveApi } from '../support/liveApi.ts';
 
@@ -15,6 +16,9 @@ describe.runIf(canBrowse)('the console', () => {
   let browser: Browser;
   let origin: string;
   let resultId: string;
+  let otherId: string;
+  let strategyId: string;
+  let sweepId: string;
 
   beforeAll(async () => {
     expect(CHROMIUM, 'Chromium is not installed. Run apt-get install chromium.').toBeDefined();
@@ -27,6 +31,15 @@ describe.runIf(canBrowse)('the console', () => {
     const { body: version } = await live.client.post(path, { version: 1, ignoreWarnings: true });
     const queued = await live.client.post('/backtests', { strategyVersionId: version.id, config: SPX_CONFIG });
     resultId = (await live.client.get(`/backtests/${queued.body.id}?wait=60`)).body.id;
+    strategyId = renamed.body.id;
+    const shorter = { ...SPX_CONFIG, range: { start: '2005-01-01' }, initialBalance: 5_000 };
+    const second = await live.client.post('/backtests', { strategyVersionId: body.id, config: shorter, name: HOSTILE });
+    const lengths = { '/strategyAst/strategy/entry/trigger/left/args/length': { values: [20, 50] } };
+    const space = { ...lengths, symbol: { values: ['SPX', 'AAPL'] } };
+    const sweep = { strategyVersionId: body.id, config: SPX_CONFIG, space, method: 'grid', name: HOSTILE };
+    sweepId = (await live.client.post('/sweeps', sweep)).body.id;
+    await live.client.get(`/sweeps/${sweepId}?wait=60`);
+    otherId = (await live.client.get(`/backtests/${second.body.id}?wait=60`)).body.id;
     browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
   });
   afterAll(async () => {
@@ -62,6 +75,13 @@ describe.runIf(canBrowse)('the console', () => {
     ['results in groups', () => 'results?group=strategy&where=totalPositions>=1', 'tr.group'],
     ['a result', () => `results/${resultId}`, '.chart canvas'],
     ['a report', () => `results/${resultId}?tab=report`, 'iframe.report'],
+    ['a comparison', () => `compare?ids=${resultId},${otherId}`, '.matrix'],
+    ['strategies', () => 'strategies', '.rows li'],
+    ['a strategy', () => `strategies/${strategyId}`, 'text=Queue the backtest'],
+    ['sweeps', () => 'sweeps', '.rows li'],
+    ['a sweep', () => `sweeps/${sweepId}`, '.heat td.best'],
+    ['data', () => 'data', 'text=Add files'],
+    ['an editor', () => `strategies/${strategyId}?version=1&do=edit`, '.cm-content'],
   ];
 
   describe.each(Object.keys(SCREENS) as Screen[])('on %s', (screen) => {
@@ -117,6 +137,63 @@ describe.runIf(canBrowse)('the console', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
     await page.keyboard.press('Escape');
     await page.locator('tr[data-at="0"]').waitFor();
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it('validates while one types, leads to the place of an issue, repairs it by a click, and saves', async () => {
+    const { page, faults } = await open('a desktop', live.client.apiKey, `strategies/${strategyId}?do=edit`);
+    await page.getByRole('status').filter({ hasText: /^Valid$/ }).waitFor(); // prettier-ignore
+    const text = (await page.evaluate(
+      `JSON.stringify({ settings: {}, strategyAst: ${JSON.stringify(EXAMPLE_STRATEGY_AST)} }, null, 2)`,
+    )) as string;
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.insertText(text.replace('"length"', '"lenght"'));
+    await page.getByText('has no argument "lenght"').first().waitFor();
+    await page.getByRole('button', { name: /args\/lenght/ }).click();
+    // The value of the member that is not known.
+    expect(await page.evaluate('getSelection().toString()')).toBe('50');
+    await page.getByRole('button', { name: 'Apply the repair' }).first().click();
+    await page.getByRole('button', { name: 'Save as a new version' }).click();
+    await page.getByText('Version 2', { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it('leads from a variant of a sweep to its backtest', async () => {
+    const { page, faults } = await open('a desktop', live.client.apiKey, `sweeps/${sweepId}`);
+    await page.locator('.heat td.best').click();
+    await page.getByText('1 of 4 variants').waitFor();
+    await page.locator('tr[data-at="0"]').click();
+    await page.getByText('The variant is queued as a backtest.').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).waitFor();
+    const { body } = await live.client.get(`/backtests?tag=sweep ${sweepId.slice(-6)}`.replace(' ', '%20'));
+    expect(body.pagination.total).toBe(1);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it('imports a dropped file of bars, and says what it was read as', async () => {
+    const { page, faults } = await open('a desktop', live.client.apiKey, 'data');
+    const days = Array.from({ length: 28 }, (_, at) => `2024-02-${String(at + 1).padStart(2, '0')},1,2,1,2,10`);
+    const buffer = Buffer.from(`date,open,high,low,close,volume\n${days.join('\n')}\n`);
+    await page.getByLabel('Choose files').setInputFiles({ name: 'MINE-1d.csv', mimeType: 'text/csv', buffer });
+    await page.getByText('MINE 1d: 28 bars').waitFor();
+    await page.getByRole('row', { name: /^MINE 1d/ }).waitFor();
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it('names, tags and annotates a result where it is shown', async () => {
+    const { page, faults } = await open('a desktop', live.client.apiKey, `results/${otherId}`);
+    await page.getByRole('button', { name: 'Edit name, tags and note' }).click();
+    await page.getByLabel('Name').fill('Renamed');
+    await page.getByLabel('Tags, with commas').fill('good, <b>bold</b>');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Renamed' }).waitFor();
+    const { body } = await live.client.get(`/backtests/${otherId}`);
+    expect([body.name, body.tags]).toEqual(['Renamed', ['good', '<b>bold</b>']]);
     expect(faults).toEqual([]);
     await page.close();
   });

@@ -36,6 +36,7 @@ const LATE_MODULES: Readonly<Record<string, string>> = {
   'fast-json-patch': 'fast-json-patch/index.mjs',
   '@codemirror/state': '@codemirror/state/dist/index.js',
   '@codemirror/view': '@codemirror/view/dist/index.js',
+  '@codemirror/streamparser': '@codemirror/streamparser/dist/index.js',
   '@codemirror/language': '@codemirror/language/dist/index.js',
   '@codemirror/commands': '@codemirror/commands/dist/index.js',
   '@codemirror/lint': '@codemirror/lint/dist/index.js',

@@ -1,0 +1,7 @@
+// A row of a sweep, and how its parameters are called.
+
+/** A variant: its number, its parameters, and numbers of its summary. */
+export type SweepRow = Readonly<Record<string, unknown>> & { readonly variant: number };
+
+/** Of a JSON pointer, its last two parts: `args/length`. */
+export const shortName = (name: string): string => (name.startsWith('/') ? name.split('/').slice(-2).join('/') : name);
