@@ -27,7 +27,7 @@ interface SequenceOperation {
 export const sequenceCondition: ConditionDefinition<typeof schema, Node, SequenceOperation> = {
   type: 'condition',
   schema,
-  description: 'The steps happened one after the other, and the last one happens on this bar.',
+  description: 'The steps, {expr=cond (minBars) (maxBars)} each, happened in order, the last on this bar.',
   nsPerBar: 3,
   check: ({ steps }, check) => {
     if (!Array.isArray(steps)) return false;

@@ -50,7 +50,8 @@ export const timeValue: ValueDefinition<typeof schema, RunnableOf<typeof schema>
   schema,
   description:
     'Of the bar’s open in the time zone of the strategy (day_of_month is a calendar day); its place in the session, ' +
-    'or of its trading day in the month: from 1; to the end: 0 on the last.',
+    'or of its trading day in the month (holidays count unless the market has a calendar): from 1; to the end: 0 on ' +
+    'the last.',
   nsPerBar: 2,
   check: ({ field }, check) => {
     if (INTRADAY_FIELDS.has(field)) check.warnOfHours('field');

@@ -26,7 +26,9 @@ export const CLOCK_ADVICE = 'It looks at when a bar opens, in its time zone; dai
 export const timeWindowCondition: ConditionDefinition<typeof schema, Completed<typeof schema, { timezone: string }>> = {
   type: 'condition',
   schema,
-  description: 'The bar opens on the given weekdays and calendar dates, between the given times of day.',
+  description:
+    'The bar opens on the given weekdays (mon, tue …) and calendar dates ({from, to}: 2024-01-31), between the given ' +
+    'times of day ({from, to}: 09:30).',
   nsPerBar: 2,
   check: ({ timezone, between, dates }, check) => {
     if (between !== undefined) check.warnOfHours('between');
