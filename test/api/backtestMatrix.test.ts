@@ -147,6 +147,13 @@ describe('POST /backtests/matrix', () => {
     expect([status, body.issues]).toMatchObject([400, [{ path, message: expect.stringMatching(message) as string }]]);
   });
 
+  it('takes a thousand values of one list, since each run has one of them', () => {
+    const unused = Array.from({ length: 1_000 }, (_, index) => 1_000_000 + index);
+    const { items } = runsOf(MatrixBody.parse({ versions: [versions[0]], params: { unused }, config: BASE }));
+    expect(items.length).toBe(1_000);
+    expect(items.at(-1)).toMatchObject({ config: { ...BASE, params: { unused: 1_000_999 } } });
+  });
+
   it('queues once per Idempotency-Key, and shows the batch to its own workspace only', async () => {
     const headers = { 'idempotency-key': 'matrix' };
     const matrix = { versions, symbols: ['SPX', 'NASDAQ'], config: BASE };

@@ -138,7 +138,7 @@ const ATTACKS: readonly Attack[] = [
     prepare: async (send, { pro }) => {
       const strategyVersionId = await readyVersion(send, pro.key, LARGE_AST);
       const params = { unknown: Array.from({ length: 1_000 }, (_, index) => index) };
-      const overrides = many(400, '/strategy/entry/trigger/items/0/right/value');
+      const overrides = many(40, '/strategy/entry/trigger/items/0/right/value');
       const body = bytesOf({ versions: [strategyVersionId], params, config: { ...CONFIG, overrides } });
       return () => send('/public/v1/backtests/matrix', { key: pro.key, body });
     },

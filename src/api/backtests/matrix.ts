@@ -54,7 +54,8 @@ type Lists = z.output<typeof Lists>;
 
 export const MatrixBody = Lists.check((context) => {
   const { value } = context;
-  const count = axesOf(value).reduce((product, { values }) => product * values.length, 1);
+  const axes = axesOf(value);
+  const count = axes.reduce((product, { values }) => product * values.length, 1);
   const tooMuch = (message: string): void => {
     context.issues.push({ code: 'custom', input: value, path: [], message, params: { code: 'OUT_OF_RANGE' } });
   };
@@ -63,8 +64,9 @@ export const MatrixBody = Lists.check((context) => {
       `The matrix has ${count} runs; ${MAX_BATCH} are allowed. Send it in parts, or search the space with ` +
         'POST /public/v1/sweeps.',
     );
-  const widest = (value.configs ?? []).reduce((most, config) => Math.max(most, jsonBytes(config)), 0);
-  const bytes = count * (jsonBytes({ ...value, versions: [], configs: [] }) + widest);
+  const { config, name, tags, note } = value;
+  const written = axes.reduce((sum, { values, list }) => sum + list.length + widest(values), 0);
+  const bytes = count * (jsonBytes({ config, name, tags, note }) + written);
   if (bytes > MAX_WRITTEN_BYTES)
     tooMuch(
       `The ${count} runs of the matrix would be ${bytes} bytes of configs; ${MAX_WRITTEN_BYTES} are allowed. Send ` +
@@ -78,6 +80,10 @@ export const MatrixBody = Lists.check((context) => {
     'symbols, timeframes, periods, params, overrides; the last list varies fastest.',
 });
 export type MatrixBody = z.output<typeof MatrixBody>;
+
+/** The bytes of the longest of the values. */
+const widest = (values: readonly unknown[]): number =>
+  values.reduce<number>((most, value) => Math.max(most, jsonBytes(value)), 0);
 
 /** One list of the matrix: the member of a run that it sets, and where it stands in the request. */
 interface Axis {
