@@ -40,6 +40,7 @@ import {
   warningsOf,
 } from './strategyChecks.ts';
 import { newStrategyBody, strategyBody } from './strategyBodies.ts';
+import { withTemplates } from '../templates/nearestTemplate.ts';
 import { versionRoutes } from './versionRoutes.ts';
 
 const BASE = '/public/v1/strategies';
@@ -128,7 +129,8 @@ function validateRoute(app: App, services: Services): void {
     async (request) => {
       await requireEnvelope(services, request.caller, request);
       const outcome = await checkPayloads(services, request.caller, request.body);
-      const { compiled, ...report } = shapes.reportBody(outcome, request.body.ignoreWarnings);
+      const issues = withTemplates(outcome.issues, request.body);
+      const { compiled, ...report } = shapes.reportBody({ ...outcome, issues }, request.body.ignoreWarnings);
       return request.query.compiled === 'false' ? report : { ...report, compiled };
     },
   );

@@ -195,7 +195,7 @@ export class Structure {
     const wanted = of === 'value' ? 'a value expression' : 'a condition';
     if (!isMembers(value)) {
       const meant = expressionMeant(of, value, this.#names) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
-      return this.#report(pointer, expressionFault(of, value, mismatch(pointer, wanted, value, meant)));
+      return this.#report(pointer, expressionFault(of, value, mismatch(pointer, wanted, value, meant), this.#names));
     }
     const { kind } = value;
     const type = typeOfKind(kind);

@@ -9,6 +9,8 @@ import { operatorKind, synonymIn, synonymousMember, withoutModule } from '../hin
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
 import { asCall, fieldMeant } from '../text/columns.ts';
+import type { TextContext } from '../text/expressionGrammar.ts';
+import { isMade, readExpression } from '../text/readExpression.ts';
 import { kindAsOperator } from './kindAsOperator.ts';
 import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './fault.ts';
 import { callMeant, MAX_RENAMES, operatorOfList } from './misplaced.ts';
@@ -247,14 +249,21 @@ function compareAdvice(tag: string): string | undefined {
 }
 
 /** The fault of a value in the place of an expression that is not an object: `mismatch`, with advice on a text. */
-export function expressionFault(of: ExpressionType, value: unknown, mismatched: Fault): Fault {
+export function expressionFault(of: ExpressionType, value: unknown, mismatched: Fault, names: TextContext): Fault {
   const text = typeof value === 'string' ? value : '';
   if (isAheadText(text)) return aheadFault(mismatched);
   if (mismatched.patch !== undefined) return mismatched;
   const [, called] = /^([\w.]+)\s*\(/.exec(text) ?? [];
   const construct = called && constructAdvice(called, EXPRESSION_SHAPES[of]);
   const compared = of === 'condition' ? compareAdvice(text) : undefined;
-  return { ...mismatched, suggestion: compared ?? construct ?? expressionAdvice(of, value) };
+  const fault = /[<>=()[\]]/.test(text) ? faultOfText(text, names) : undefined;
+  return { ...mismatched, suggestion: compared ?? construct ?? fault ?? expressionAdvice(of, value) };
+}
+
+/** Why a text that looks like an expression is not one, and at which column. */
+function faultOfText(text: string, names: TextContext): string | undefined {
+  const read = readExpression(text, names);
+  return isMade(read) ? undefined : `As an expression, at column ${read.at + 1}: ${read.message}`;
 }
 
 /** The shape with any tag allowed: the wrong one has been reported already. */
