@@ -82,7 +82,7 @@ function bareSections(body: Members): RequestFault[] {
     !SECTIONS.some((name) => name.startsWith('e') && body[name] !== undefined)
   )
     return [];
-  if (Object.keys(body).some((name) => NAMES.get(plain(name)) !== undefined && name !== 'settings')) return [];
+  if (Object.keys(body).some((name) => body[name] != null && NAMES.has(plain(name)) && name !== 'settings')) return [];
   const names = Object.keys(body).filter((name) => !OF_REQUEST.has(name));
   const envelope = { protocol: 'svc.strategy', version: 1, strategy: {} };
   return [wrapped('strategyAst', ['strategy'], envelope, names)];

@@ -38,6 +38,11 @@ describe('damage as other platforms cause it', () => {
     expect(hashOf(patchedOnce(body))).toBe(hashOf(meant));
   });
 
+  it('is repaired the same where absent members are undefined, as a caller in this process has them', () => {
+    const body = DAMAGED.find(({ what }) => what === 'the sections as the body')!.body;
+    expect(checkStrategy({ ...body, strategyAst: undefined, signalGraph: undefined }).issues[0].patch).toBeDefined();
+  });
+
   it('trades as what was meant once it is repaired', () => {
     const every = Math.max(1, Math.round(12 / scaled(1)));
     const traded = DAMAGED.filter((_, at) => at % every === 0).map(({ what, body, meant }) => {
