@@ -9,7 +9,7 @@ import { isParamShape, typeOfKind, type Shape } from '../grammar/shapes.ts';
 import { WINDOW_MEMBERS } from '../hints/formWords.ts';
 import { operatorKind, synonymIn, withoutModule } from '../hints/synonyms.ts';
 import { plain } from '../issues/nearest.ts';
-import type { TextContext } from '../text/expressionGrammar.ts';
+import type { TextContext } from '../text/textMeaning.ts';
 import { isMade, readExpression } from '../text/readExpression.ts';
 import { keyedList, numberMeant } from './misplaced.ts';
 

@@ -1,5 +1,5 @@
 // Own names: the params and nodes of a payload, which its texts may refer to, and the places that use params.
-import type { TextContext } from '../text/expressionGrammar.ts';
+import type { TextContext } from '../text/textMeaning.ts';
 import type { IssueCode } from '../../definitions/issueCodes.ts';
 import type { NumberShape } from '../grammar/shapes.ts';
 import { isMembers } from '../grammar/payloadObjects.ts';

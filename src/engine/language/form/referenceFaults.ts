@@ -4,7 +4,7 @@ import { REFERENCE_MEMBERS } from '../hints/formWords.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { numericText, shown } from '../issues/displayNames.ts';
 import { isTooLong, mismatch, type Fault } from './fault.ts';
-import { NODE, type TextContext } from '../text/expressionGrammar.ts';
+import { NODE, type TextContext } from '../text/textMeaning.ts';
 import { expressionMeant } from './misplaced.ts';
 import { nearestName } from '../issues/nearest.ts';
 import { moveMember, type PatchOperation } from '../issues/patch.ts';

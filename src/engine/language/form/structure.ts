@@ -37,7 +37,7 @@ import {
 import { expressionMeant, listedArguments, objectMeant } from './misplaced.ts';
 import { kindAsOperator } from './kindAsOperator.ts';
 import { ownNamesOf, type ParamUse } from './ownNames.ts';
-import type { TextContext } from '../text/expressionGrammar.ts';
+import type { TextContext } from '../text/textMeaning.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { relocatedMembers } from './relocated.ts';
 import { timeFault } from './timeConditions.ts';

@@ -9,7 +9,7 @@ import { operatorKind, synonymIn, synonymousMember, withoutModule } from '../hin
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
 import { asCall, fieldMeant } from '../text/columns.ts';
-import type { TextContext } from '../text/expressionGrammar.ts';
+import type { TextContext } from '../text/textMeaning.ts';
 import { isMade, readExpression } from '../text/readExpression.ts';
 import { kindAsOperator } from './kindAsOperator.ts';
 import { mismatch, replaceBy, writeAdvice, type Fault, type FindNearest } from './fault.ts';

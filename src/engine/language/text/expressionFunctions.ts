@@ -2,7 +2,7 @@
 // are functions as well, under their own names (indicatorCalls.ts).
 import { ROLLING_OPS } from '../../definitions/words.ts';
 import { operatorKind } from '../hints/synonyms.ts';
-import type { Made } from './expressionGrammar.ts';
+import type { Made } from './textMeaning.ts';
 
 /** How a call of a function is read. */
 export interface FunctionRule {

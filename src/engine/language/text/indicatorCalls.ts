@@ -5,7 +5,8 @@ import { findIndicator } from '../../indicators/registry.ts';
 import { synonymousArgument, synonymousIndicator } from '../hints/indicatorSynonyms.ts';
 import { shown } from '../issues/displayNames.ts';
 import { outputMeant } from './columns.ts';
-import type { Argument, Made, Syntax, TextContext, TextFault } from './expressionGrammar.ts';
+import type { Argument, Syntax } from './expressionGrammar.ts';
+import type { Made, TextContext, TextFault } from './textMeaning.ts';
 
 /**
  * How many arguments come in the same order everywhere, so that a list of them is certain: in Pine, the factor of

@@ -7,15 +7,8 @@ import { expressionShapeOf, typeOfKind, type ExpressionType } from '../grammar/s
 import { synonymIn } from '../hints/synonyms.ts';
 import { shown } from '../issues/displayNames.ts';
 import { nearestName } from '../issues/nearest.ts';
-import {
-  isFault,
-  NODE,
-  parseText,
-  type Made,
-  type Syntax,
-  type TextContext,
-  type TextFault,
-} from './expressionGrammar.ts';
+import { parseText, type Syntax } from './expressionGrammar.ts';
+import { isFault, NODE, type Made, type TextContext, type TextFault } from './textMeaning.ts';
 import { FUNCTIONS, type FunctionRule } from './expressionFunctions.ts';
 import { columnMeant, fieldMeant } from './columns.ts';
 import { indicatorCall, outputOf, plainIndicator } from './indicatorCalls.ts';
