@@ -64,25 +64,32 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
       const { page, faults } = await open(screen);
       expect(await page.locator('#verdict p').first().textContent()).toBe(result.verdict.text);
       const tops = (await page.evaluate(
-        `['verdict', 'top', 'heatmap', 'marginals', 'cloud', 'fan', 'walkForward', 'overfitting']
+        `['verdict', 'walkForward', 'top', 'heatmap', 'marginals', 'cloud', 'fan', 'overfitting']
           .map((id) => document.getElementById(id).getBoundingClientRect().top)`,
       )) as number[];
       expect(tops).toEqual(tops.toSorted((a, b) => a - b));
       expect(await page.locator('#top tr').count()).toBe(1 + result.top.length);
-      expect(await page.locator('#heatmap rect').count()).toBeGreaterThanOrEqual(10);
+      expect(await page.locator('#heatmap svg').last().locator('rect').count()).toBeGreaterThanOrEqual(10);
       expect(await page.locator('#heatmap p').textContent()).toMatch(
-        /^Mean sharpeRatio by color: teal is the best, \d\S+, red the worst, -?\d\S+\.$/,
+        /^Mean Sharpe ratio by color, from worst to best\. Solid frame: the best variant\./,
       );
+      expect(await page.locator('#heatmap .outline.best').count()).toBe(1);
+      expect(await page.locator('.facts dt').allTextContents()).toEqual([
+        'Market', 'Period', 'Costs', 'Fills', 'Capital',
+      ]); // prettier-ignore
       const [heads, cells] = await Promise.all(
         ['#top th', '#top tr:nth-child(2) td'].map((cell) => page.locator(cell).allTextContents()),
       );
-      expect(heads).toEqual(expect.arrayContaining(['rank', 'fast', '…/timeStop/maxBars']));
-      for (const key of ['returnPct', 'maxDrawdown', 'winRate'])
-        expect([key, cells[heads.indexOf(key)]]).toEqual([key, expect.stringMatching(/^-?\d+\.\d %$/)]);
+      expect(heads).toEqual(expect.arrayContaining(['Rank', 'fast', '…/timeStop/maxBars']));
+      for (const key of ['Total return', 'Won'])
+        expect([key, cells[heads.indexOf(key)]]).toEqual([key, expect.stringMatching(/^−?\d+\.\d\d\u00a0%$/)]);
+      expect(cells[heads.indexOf('Deepest drawdown')]).toMatch(/^−\d+\.\d\d\u00a0%$/);
       expect(await page.locator('#marginals svg').count()).toBe(3);
       expect(await page.locator('#cloud circle').count()).toBe(60);
       expect(await page.locator('#fan polyline').count()).toBe(1 + result.curves.length);
       expect(await page.locator('#walkForward tr').count()).toBe(4);
+      expect(await page.locator('#walk polyline').count()).toBe(1);
+      expect(await page.locator('#walk .fold').count()).toBe(3);
       const { width } = SCREENS[screen].viewport;
       expect(await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')).toEqual([width, width]);
       // As large on a phone as on a desktop: a drawing that is scaled down would have letters of a few pixels.
@@ -92,7 +99,7 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
       expect(letters.length).toBeGreaterThan(20);
       expect(Math.min(...letters)).toBeGreaterThan(9);
       const inside = (await page.evaluate(
-        `[...document.querySelectorAll('#heatmap text, #cloud text, #fan text')].map((text) => {
+        `[...document.querySelectorAll('#heatmap text, #cloud text, #fan text, #walk text')].map((text) => {
           const [own, card] = [text, text.closest('section')].map((node) => node.getBoundingClientRect());
           return own.left >= card.left - 1 && own.right <= card.right + 1;
         })`,
@@ -144,6 +151,26 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
     await page.context().close();
   });
 
+  it('opens a variant by a click or a key, with the settings that its row has', async () => {
+    const { page, faults } = await open('a desktop');
+    const row = page.locator('#top tbody tr').nth(2);
+    const { params, variant } = result.top[2];
+    const settings = { params: { fast: params.fast, slow: params.slow }, overrides: { [MAX_BARS]: params[MAX_BARS] } };
+    await row.click();
+    expect(await page.locator('#variant-title').textContent()).toBe(`Variant ${variant}`);
+    expect(JSON.parse((await page.locator('#variant-settings').textContent())!)).toEqual(settings);
+    await page.keyboard.press('Escape');
+    await page.locator('#top tbody tr').first().focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#variant-title').textContent()).toBe(`Variant ${result.top.at(-1)!.variant}`);
+    await page.locator('#variant-close').click();
+    await page.locator('#cloud circle').last().click();
+    expect(await page.locator('#variant[open]').count()).toBe(1);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it('draws the heatmap of any two parameters, and everything again when the window becomes narrower', async () => {
     const { page, faults } = await open('a desktop');
     const pairs = page.locator('#pairs select');
@@ -159,7 +186,7 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
     ] as const) {
       // prettier-ignore
       await pairs.selectOption({ label: pair });
-      expect(await page.locator('#heatmap rect').count()).toBe(cells);
+      expect(await page.locator('#heatmap svg').last().locator('rect:not(.outline)').count()).toBe(cells);
     }
     const widthOf = async (): Promise<number> => (await page.locator('#cloud svg').boundingBox())!.width;
     const wide = await widthOf();

@@ -8,6 +8,7 @@ import type { SweepPageAssets } from '../sweep/page/sweepPage.ts';
 
 let assets: PageAssets | undefined;
 /** In the order in which they run: each uses what those before it offer. */
+const SWEEP_SCRIPTS = ['drawing', 'variant', 'heatmap', 'plots'];
 const PAGE_SCRIPTS = ['tradeMarks', 'conditionStrip', 'charts', 'tradeTable'];
 
 /** The report of a backtest draws its charts with lightweight-charts, whose build defines `LightweightCharts`. */
@@ -25,7 +26,7 @@ export function pageAssets(): PageAssets {
 /** The report of a sweep draws its charts without a library. */
 export const sweepPageAssets = (): SweepPageAssets => ({
   style: kit() + read('../sweep/page/sweepPage.css'),
-  script: read('../sweep/page/sweepPage.js'),
+  scripts: [kitScript(), ...SWEEP_SCRIPTS.map((name) => read(`../sweep/page/${name}.js`))],
 });
 
 /** The report of a robustness check is made of its stored result, in whichever process is asked for it. */

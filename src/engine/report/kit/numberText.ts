@@ -24,10 +24,6 @@ export function percentWithSign(fraction: number | null | undefined): string {
   return text === MISSING ? text : `${text}\u00a0%`;
 }
 
-/** A fraction in percent with one decimal, for numbers of many variants. */
-export const roundedPercent = (fraction: number | null | undefined): string =>
-  isMissing(fraction) ? MISSING : `${(100 * fraction).toFixed(1)} %`;
-
 /** Four significant digits of a number; other values as they are. */
 export function significant(value: number | string | boolean | null | undefined): string {
   if (typeof value !== 'number') return value === null || value === undefined ? MISSING : String(value);

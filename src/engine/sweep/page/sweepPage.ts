@@ -1,13 +1,15 @@
 // The report of a sweep: one HTML file that contains its data and scripts, with the verdict on top, for phones and dark
 // mode too.
-import { isPortfolio } from '../../config.ts';
+import { isPortfolio, resolveConfig } from '../../config.ts';
 import { html, htmlPage, NOTHING, section, type Html } from '../../report/kit/html.ts';
 import { benchmarkName } from '../../report/buyAndHold.ts';
+import { count, day } from '../../report/kit/numberText.ts';
+import { configFacts, pageHeader, type Fact } from '../../report/kit/runFacts.ts';
 import { listed } from '../../report/portfolio/symbolList.ts';
-import { isFraction, type FlatKey } from '../../definitions/statistics/statistics.ts';
+import { isFraction, statisticOf, type FlatKey } from '../../definitions/statistics/statistics.ts';
 import { heatmapOf, type Heatmap } from '../landscape.ts';
 import type { SweepContext } from '../shard.ts';
-import { marketsOf } from '../space.ts';
+import { marketsOf, valueAt, type LevelValue, type Space } from '../space.ts';
 import { objectiveOf } from '../sweepJob.ts';
 import type { SweepResult } from '../sweepResult.ts';
 import { shownNames } from '../shownNames.ts';
@@ -17,6 +19,8 @@ import { overfittingTable, topTable, walkForwardSection } from './sweepTables.ts
 
 /** Most points of the cloud; more would only overlap. */
 const MAX_POINTS = 3_000;
+/** Settings of all points together: of more, only the best variants can be opened. */
+const MAX_SETTINGS = 24_000;
 /** The parameters whose pairs have a heatmap: the first eight. */
 const MAX_PAIRED = 8;
 const SHOWN: readonly FlatKey[] = [
@@ -31,7 +35,8 @@ const SHOWN: readonly FlatKey[] = [
 /** The texts of the page other than its data. */
 export interface SweepPageAssets {
   readonly style: string;
-  readonly script: string;
+  /** In the order in which they run. */
+  readonly scripts: readonly string[];
 }
 
 /** The report of a sweep, a page of HTML that needs no other file. */
@@ -46,54 +51,99 @@ export function sweepPage(
   const names = shownNames(context.space.dimensions.map(({ name }) => name));
   const { config } = context.job.spec;
   const benchmark = benchmarkName(config, isPortfolio(config));
+  const { row } = statisticOf(objective.key);
+  const [best] = result.top;
   const data = {
     names,
     held: benchmark,
-    key: objective.key,
+    keyName: row.name,
+    isFall: row.isFall === true,
+    dimensions: context.space.dimensions.map(({ name, target }) => ({ name, target })),
+    top: result.top.map(({ variant, params }) => [variant, ...Object.values(params)]),
+    best: best?.params ?? null,
+    plateau: plateauParams(result),
+    walk: result.walkForward && {
+      equity: result.walkForward.equity,
+      starts: result.walkForward.folds.map(({ test }) => test.start),
+    },
     sign: objective.direction === 'maximize' ? 1 : -1,
     isFraction: isFraction(objective.key),
     marginals: result.marginals,
     curves: result.curves,
     first: result.heatmap && [result.heatmap.x.name, result.heatmap.y.name],
     heatmaps: heatmapsOf(context, rows),
-    cloud: cloudOf(rows, result),
+    cloud: cloudOf(context, rows, result),
   };
   return htmlPage({
     title: `${title}: sweep`,
     style: assets.style,
-    body: html`<main>${bodyOf(result, title, names, { universe: universeText(context), benchmark })}</main>`,
+    body: html`<main>${bodyOf(context, result, title, names, benchmark)}</main>
+      ${VARIANT}`,
     data,
-    scripts: [assets.script],
+    scripts: assets.scripts,
   });
 }
 
-/** @param universe the instruments of a portfolio; null: a sweep of single runs */
+/** The row of the best whose neighbors keep most of its lead; null: it is the best one, or none stands on a plateau. */
+function plateauParams({ top }: SweepResult): SweepResult['top'][number]['params'] | null {
+  const scored = top.filter(({ plateau: { score, isCliff } }) => score !== null && !isCliff);
+  const [broadest] = scored.toSorted((a, b) => b.plateau.score! - a.plateau.score!);
+  return broadest === undefined || broadest === top[0] ? null : broadest.params;
+}
+
+/** A variant that a click has opened. */
+const VARIANT = html`<dialog id="variant" aria-labelledby="variant-title">
+  <h2 id="variant-title">Variant</h2>
+  <p id="variant-way"></p>
+  <p><a id="variant-link" href="#" hidden>All rows as JSON</a></p>
+  <pre id="variant-settings" tabindex="0"></pre>
+  <p class="tools">
+    <button type="button" data-copies="variant-settings">Copy</button>
+    <button type="button" id="variant-close">Close</button>
+  </p>
+</dialog>`;
+
+function factsOf({ job, space }: SweepContext, result: SweepResult): Fact[] {
+  const config = resolveConfig(job.spec.config);
+  const markets = marketsOf(job.spec.config, space);
+  const timeframes = [...new Set(markets.map(({ timeframe }) => timeframe))].join(', ');
+  const symbols = [...new Set(markets.flatMap((market) => market.symbols))];
+  const points = result.curves[0]?.points ?? [];
+  const period =
+    points.length === 0 ? [] : [['Period', `${day(points[0][0])} to ${day(points[points.length - 1][0])}`] as const];
+  return [
+    ['Market', `${isPortfolio(config) ? `${count(symbols.length)} instruments` : listed(symbols)} ${timeframes}`],
+    ...period,
+    ...configFacts(config, null),
+  ];
+}
+
 function bodyOf(
+  context: SweepContext,
   result: SweepResult,
   title: string,
   names: Readonly<Record<string, string>>,
-  { universe, benchmark }: { readonly universe: string | null; readonly benchmark: string },
+  benchmark: string,
 ): Html {
+  const universe = universeText(context);
   const { verdict, overfitting, warnings } = result;
   const isJudged = overfitting.deflatedSharpe !== null;
   const part = (id: string, heading: string, content: Html = NOTHING): Html =>
     section({ id: `${id}-section`, title: heading }, html`<div id="${id}">${content}</div>`);
-  return html`<header>
-      <h1>${title}</h1>
-      <p class="lead" id="headline">${headline(result)}</p>
-      ${universe === null ? NOTHING : html`<p class="lead" id="universe">${universe}</p>`}
-    </header>
-    <section id="verdict" class="${verdict.code}">
+  return html`${pageHeader({ kind: 'Sweep report', title, about: null, facts: factsOf(context, result) })}
+    <p class="lead" id="headline">${headline(result)}</p>
+    ${universe === null ? NOTHING : html`<p class="lead" id="universe">${universe}</p>`}
+    <section id="verdict" class="card verdict ${isJudged && verdict.code === 'not_luck' ? 'info' : 'error'}">
       <h2>${isJudged ? (verdict.code === 'luck' ? 'Probably luck' : 'Probably not luck') : 'No verdict'}</h2>
       <p>${verdict.text}</p>
       ${warnings.map(
         ({ code, message }) =>
           html`<div class="note warning">
-            <p><strong>${code}: </strong>${message}</p>
+            <p data-code="${code}">${message}</p>
           </div>`,
       )}
     </section>
-    ${part('top', 'Best variants', topTable(result, shownMetrics(result), names))}
+    ${walkForwardSection(result, names)} ${part('top', 'Best variants', topTable(result, shownMetrics(result), names))}
     ${section(
       { id: 'heatmap-section', title: 'Two parameters' },
       html`<p id="pairs"></p>
@@ -101,7 +151,7 @@ function bodyOf(
         ${shortenings(result).map((text) => html`<p class="lead">${text}</p>`)}`,
     )}
     ${part('marginals', 'Each parameter')} ${part('cloud', 'All variants: return against drawdown')}
-    ${part('fan', `Equity of the best against ${benchmark}`)} ${walkForwardSection(result, names)}
+    ${part('fan', `Equity of the best against ${benchmark}`)}
     ${part('overfitting', 'Over-fitting', overfittingTable(result))}`;
 }
 
@@ -119,7 +169,8 @@ function universeText({ job, space }: SweepContext): string | null {
 
 function headline({ method, evaluated, objective, failures }: SweepResult): string {
   const failed = failures.count > 0 ? `, ${failures.count} failed` : '';
-  return `${method}, ${evaluated} ${evaluated === 1 ? 'variant' : 'variants'} by ${objective.key}${failed}`;
+  const by = statisticOf(objective.key).row.name;
+  return `${method}, ${evaluated} ${evaluated === 1 ? 'variant' : 'variants'} by ${by}${failed}`;
 }
 
 /** What the drawings leave out, and where it is; else a bin looks like a value and a part like the whole. */
@@ -172,10 +223,14 @@ function heatmapsOf({ job, space }: SweepContext, rows: RankingRows): Heatmap[] 
 }
 
 /**
- * [drawdown, return, objective] of evenly spaced rows, the best ones among them; null when the request left the
- * drawdown out of its metrics.
+ * [drawdown, return, objective, whether it is one of the best, variant, its settings] of evenly spaced rows, the best
+ * ones among them; null when the request left the drawdown out of its metrics.
  */
-function cloudOf(rows: RankingRows, { top, objective }: SweepResult): (number | null)[][] | null {
+function cloudOf(
+  { space }: SweepContext,
+  rows: RankingRows,
+  { top, objective }: SweepResult,
+): (LevelValue | null)[][] | null {
   if (!rows.metrics.some((metric) => metric.key === 'maxDrawdown')) return null;
   const [drawdown, gain, values] = [
     metricOf(rows, 'maxDrawdown'),
@@ -184,7 +239,8 @@ function cloudOf(rows: RankingRows, { top, objective }: SweepResult): (number | 
   ];
   const every = pointSpacing(rows.indexes.length);
   const best = new Set(top.map(({ variant }) => variant));
-  const points: (number | null)[][] = [];
+  const points: (LevelValue | null)[][] = [];
+  const hasRoom = (rows.indexes.length / every) * space.dimensions.length <= MAX_SETTINGS;
   rows.indexes.forEach((variant, row) => {
     if (row % every !== 0 && !best.has(variant)) return;
     points.push([
@@ -192,7 +248,12 @@ function cloudOf(rows: RankingRows, { top, objective }: SweepResult): (number | 
       gain[row],
       values[row] === values[row] ? values[row] : null,
       best.has(variant) ? 1 : 0,
+      variant,
+      ...(hasRoom || best.has(variant) ? settingsOf(space, rows, row) : []),
     ]);
   });
   return points;
 }
+
+const settingsOf = ({ dimensions }: Space, { coordinates }: RankingRows, row: number): LevelValue[] =>
+  dimensions.map((dimension, at) => valueAt(dimension, coordinates[at][row]));
