@@ -8,7 +8,13 @@ import { startWorker } from '../../src/jobs/runner.ts';
 import { runSuspects } from '../../src/jobs/suspectProcess.ts';
 
 const { TEST_URL, TEST_DATA, TEST_THREADS, TEST_FINISH_MS } = process.env;
-const settings = { url: TEST_URL!, snapshots: snapshotsIn(TEST_DATA!), pool: { runner: STAND_IN_RUNNER } };
+const settings = {
+  url: TEST_URL!,
+  snapshots: snapshotsIn(TEST_DATA!),
+  pool: { runner: STAND_IN_RUNNER },
+  // Receivers of tests are on this machine.
+  webhooksPrivate: true,
+};
 const script = fileURLToPath(import.meta.url);
 const startSuspectProcess = () =>
   spawn(process.execPath, [script, 'suspects'], { stdio: ['ignore', 2, 2, 'ipc'], serialization: 'advanced' });
