@@ -10,7 +10,7 @@ import pytest
 
 import candlepool as cp
 
-ENVIRONMENT = {"WARM_UP": "off", "WORKER_THREADS": "2", "DATABASE_URL": "", "PORT": "0"}
+ENVIRONMENT = {"WARM_UP": "off", "WORKER_THREADS": "1", "DATABASE_URL": "", "PORT": "0"}
 
 
 @pytest.fixture(scope="session")
