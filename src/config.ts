@@ -247,6 +247,12 @@ export interface Launch {
   readonly hasDatabaseUrl: boolean;
 }
 
+/** Whether a browser could show a page on this machine; of Linux and its relatives, whether there is a display. */
+export const hasScreen = (
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): boolean => platform === 'darwin' || platform === 'win32' || !!env.DISPLAY || !!env.WAYLAND_DISPLAY;
+
 /** How this process was started, as far as npm and the shell tell. */
 export function readLaunch(env: Readonly<Record<string, string | undefined>> = process.env): Launch {
   const script = ['start', 'demo'].find((each) => each === env.npm_lifecycle_event);

@@ -12,6 +12,7 @@ import { EmbeddedPackageError, requireEmbeddedPackage } from '../db/embeddedClus
 import { DemoAgent, type DemoOutcome } from './demoAgent.ts';
 import { serveCommand } from './invocation.ts';
 import { beginLifetime } from './lifetime.ts';
+import { openConsole } from './openConsole.ts';
 import { CommandError, printJson, printLine, withJson } from './output.ts';
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
@@ -34,18 +35,24 @@ export function register(program: Command): void {
   withJson(
     program
       .command('demo')
-      .description('show the whole system at work on real data; it takes seconds and leaves nothing behind'),
+      .description('show the whole system at work on real data; it takes seconds and leaves nothing behind')
+      .option('--open', 'open the console in the browser, and keep the demo running until Ctrl-C'),
   ).action(demo);
 }
 
-async function demo(options: { readonly json?: boolean }): Promise<void> {
+interface DemoOptions {
+  readonly json?: boolean;
+  readonly open?: boolean;
+}
+
+async function demo(options: DemoOptions): Promise<void> {
   requireDatabase();
   // Ending at once would leave files behind, however often Ctrl-C is pressed.
   const lifetime = beginLifetime(() => {});
   const say: Say = (text) => void (options.json || lifetime.signal.aborted || printLine(text));
   const startedAt = performance.now();
   await using stack = new AsyncDisposableStack();
-  const playing = play(stack, say);
+  const playing = play(stack, say, options);
   // After an interruption, whatever the demo was waiting for fails as well, which must not crash the process.
   playing.catch(() => {});
   const ended = await Promise.race([playing, lifetime.stopAsked]);
@@ -53,6 +60,11 @@ async function demo(options: { readonly json?: boolean }): Promise<void> {
     process.stderr.write('Interrupted: stopping the server and removing its files.\n');
     await stack.disposeAsync();
     process.exit(128 + constants.signals[ended]);
+  }
+  if (options.open) {
+    say('The demo is done. The console stays open until you press Ctrl-C.');
+    await lifetime.stopAsked;
+    process.stderr.write('Stopping the server and removing its files.\n');
   }
   await stack.disposeAsync();
   say(`Everything is stopped and removed; the demo took ${seconds(startedAt)} s.`);
@@ -72,7 +84,7 @@ function requireDatabase(): void {
 }
 
 /** Plays the demo. Everything that must be closed is put on `stack` as soon as it is opened. */
-async function play(stack: AsyncDisposableStack, say: Say): Promise<DemoOutcome> {
+async function play(stack: AsyncDisposableStack, say: Say, options: DemoOptions): Promise<DemoOutcome> {
   const startedAt = performance.now();
   const making = makeDemoFolder(tmpdir());
   // Before the folder exists: Ctrl-C may come at the very moment that it does.
@@ -98,6 +110,7 @@ async function play(stack: AsyncDisposableStack, say: Say): Promise<DemoOutcome>
     '--name',
     'demo agent',
   ]);
+  if (options.open) await openConsole(url, apiKey, options.json ?? false);
   return new DemoAgent(url, apiKey, say).run();
 }
 

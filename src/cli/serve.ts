@@ -9,6 +9,7 @@ import nodeFlags from './nodeFlags.json' with { type: 'json' };
 import type { ReadyApi } from './api.ts';
 import { runInLifetime, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
+import { createConsoleKey, openConsole } from './openConsole.ts';
 import { ServiceLoad, supervise } from './supervisor.ts';
 
 /**
@@ -31,12 +32,14 @@ const NODE_FLAGS: { readonly api: readonly string[]; readonly worker: readonly s
 const DATABASE_WITHIN_MS = 15_000;
 
 export function register(program: Command): void {
-  withListenOptions(program.command('serve').description('run the API and a worker on this machine')).action(
-    (options: ListenOptions) => runInLifetime((lifetime) => serve(options, lifetime)),
-  );
+  withListenOptions(program.command('serve').description('run the API and a worker on this machine'))
+    .option('--open', 'open the console in the browser, with a key of a workspace "Demo" that works for 12 hours')
+    .action((options: ServeOptions) => runInLifetime((lifetime) => serve(options, lifetime)));
 }
 
-async function serve(options: ListenOptions, lifetime: Lifetime): Promise<void> {
+type ServeOptions = ListenOptions & { readonly open?: boolean };
+
+async function serve(options: ServeOptions, lifetime: Lifetime): Promise<void> {
   const config = configWith(options);
   await requireFreePort(config);
   const log = createLog(config);
@@ -61,7 +64,9 @@ async function serve(options: ListenOptions, lifetime: Lifetime): Promise<void> 
     },
   };
   lifetime.signal.addEventListener('abort', () => ready.reject(lifetime.signal.reason as Error), { once: true });
-  announce(await ready.promise, config, options.json ?? false);
+  const url = await ready.promise;
+  announce(url, config, options.json ?? false);
+  if (options.open) await openConsole(url, await createConsoleKey(database.url), options.json ?? false);
   await runUntilStopped(lifetime, opened, log);
 }
 

@@ -3,6 +3,10 @@ import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { consoleFiles } from '../../src/api/console/consoleFiles.ts';
+import { createConsoleKey } from '../../src/cli/openConsole.ts';
+import { hasScreen } from '../../src/config.ts';
+import { urlOf } from '../../src/db/connect.ts';
+import { listWorkspaces } from '../../src/db/workspaces.ts';
 import { createApiApp } from '../support/apiApp.ts';
 
 const api = await createApiApp();
@@ -71,6 +75,28 @@ describe('GET /console', () => {
 
 const compressedSize = (text: string): number =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }).length;
+
+describe('--open', () => {
+  it('makes a key of the workspace Demo that the console can use, and ends the one before it', async () => {
+    const url = urlOf(api.services.sql);
+    const workspaceOf = async (key: string) => {
+      const { statusCode, payload } = await get('/public/v1/workspace', { 'x-api-key': key });
+      return [statusCode, (JSON.parse(payload) as { workspace?: { name: string } }).workspace?.name];
+    };
+    const first = await createConsoleKey(url);
+    expect(await workspaceOf(first)).toEqual([200, 'Demo']);
+    const second = await createConsoleKey(url);
+    expect(await workspaceOf(second)).toEqual([200, 'Demo']);
+    expect((await workspaceOf(first))[0]).toBe(401);
+    expect((await listWorkspaces(api.services.sql)).map(({ name }) => name)).toEqual(['Demo']);
+  });
+
+  it('looks for a browser only where there is a screen', () => {
+    expect(hasScreen({}, 'linux')).toBe(false);
+    expect(hasScreen({ WAYLAND_DISPLAY: 'wayland-0' }, 'linux')).toBe(true);
+    expect(hasScreen({}, 'darwin')).toBe(true);
+  });
+});
 
 describe('the frame of a report', () => {
   it('has an origin of its own, from which nothing can be fetched', async () => {
