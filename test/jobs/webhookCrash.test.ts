@@ -24,7 +24,7 @@ it.runIf(isLong)('tells of every run at least once when a worker is killed durin
     else held.push(response);
   };
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
-  const asked = { url: receiver.url, description: null, events: ['backtest.ended'], secret };
+  const asked = { url: receiver.url, description: null, events: ['backtest.ended' as const], secret };
   const webhook = await queue.sql.begin((tx) => insertWebhook(tx, queue.workspaceId, asked, 10));
   // It rests until every run has ended, so that one delivery has all messages.
   await queue.sql`update webhooks set rests_until = now() + interval '1 hour'`;
