@@ -75,7 +75,7 @@ export function SweepsView(): Children {
           ${
             sweep.best &&
             html`<p>
-              ${`Best ${valueText('sharpeRatio', sweep.best.value)} with ${paramsText(sweep.best.params)}`}
+              ${`Best ${anyText(sweep.best.value)} with ${paramsText(sweep.best.params)}`}
               ${sweep.verdict && `, ${sweep.verdict === 'luck' ? 'which may be luck' : 'more than luck'}`}
             </p>`
           }

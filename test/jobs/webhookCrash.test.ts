@@ -1,5 +1,5 @@
-// Webhooks and kill -9 of the worker that delivers: no message is lost, and one that was on its way comes again. Part of
-// `npm run test:long`, since it starts two workers.
+// Webhooks and kill -9 of the worker that delivers them: no message is lost, and a message on its way comes again.
+// Part of `npm run test:long`, since it starts two workers.
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';

@@ -62,6 +62,7 @@ const NAMING: Readonly<Record<string, readonly [why: string, kinds: readonly str
     ['any', 'compare', 'const', 'cross', 'indicator', 'schedule', 'state'],
   ],
   'src/cli/demoStrategies.ts': ['the strategies of the demo', ['compare', 'cross', 'indicator', 'market', 'schedule']],
+  'src/console/strategiesView.ts': ['the strategy that a new editor opens with', ['cross', 'indicator']],
   'src/engine/computeColumns.ts': ['the entry that is true on every bar', ['compare', 'const', 'market']],
   'src/engine/pool/warmUp.ts': [
     'the strategy that warms up a thread',
