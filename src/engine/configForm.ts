@@ -7,7 +7,7 @@ import { issueCodes } from './definitions/issueCodes.ts';
 import { COSTS, RANGE_ENDS } from './language/hints/formWords.ts';
 import { writeAdvice } from './language/form/fault.ts';
 import { addMember, moveMember, type PatchOperation } from './language/issues/patch.ts';
-import { placeBefore, repaired } from './language/issues/repair.ts';
+import { placeAfter, placeBefore, repaired } from './language/issues/repair.ts';
 import { Structure } from './language/form/structure.ts';
 import { unitMeant } from './language/form/units.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
@@ -100,7 +100,7 @@ export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}):
   const structure = new Structure(log);
   const isList = isMembers(corrected) && corrected.instruments !== undefined;
   structure.check(isList ? PORTFOLIO_SHAPE : SINGLE_SHAPE, corrected, '/config');
-  const issues = log.list().map((issue) => completed(issue, config, defaults));
+  const issues = log.list().map((issue) => completed(issue, { config, defaults, moves }));
   const assumed = issues.flatMap(({ path, code, patch }) => (patch === undefined ? assumption(path, code) : []));
   // In their order: those of a later round are patches of what the earlier ones make.
   const whole = issues.reduce((body, { patch = [] }) => repaired(body, patch), repaired({ config }, assumed));
@@ -241,8 +241,15 @@ function missingUniverse(issue: ValidationIssue, universe: readonly string[]): V
   };
 }
 
+/** A config as it was sent, with the patches that have moved its members before their values were checked. */
+interface SentConfig {
+  readonly config: unknown;
+  readonly defaults: ConfigDefaults;
+  readonly moves: readonly PatchOperation[];
+}
+
 /** Adds what only the config knows about an issue: the strategy's own defaults, dates, and rates written in percent. */
-function completed(issue: ValidationIssue, config: unknown, defaults: ConfigDefaults): ValidationIssue {
+function completed(issue: ValidationIssue, { config, defaults, moves }: SentConfig): ValidationIssue {
   const { timeframe, symbol, universe } = defaults;
   if (issue.code === 'UNKNOWN_NODE_KIND') return { ...issue, code: 'OUT_OF_RANGE' };
   const { code, path } = issue;
@@ -265,7 +272,8 @@ function completed(issue: ValidationIssue, config: unknown, defaults: ConfigDefa
   const value = valueAt(config, path);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const date = code === 'TYPE_MISMATCH' && RANGE_ENDS.has(name) ? repairedInstant(value) : undefined;
-  if (date !== undefined) return withPatch(`Did you mean "${date}"?`, { op: 'replace', path, value: date });
+  const replaceBy = (by: unknown): PatchOperation => ({ op: 'replace', path: placeAfter(moves, path), value: by });
+  if (date !== undefined) return withPatch(`Did you mean "${date}"?`, replaceBy(date));
   if (
     code === 'OUT_OF_RANGE' &&
     /(?:maker|taker)\w*$/i.test(name) &&
@@ -276,7 +284,7 @@ function completed(issue: ValidationIssue, config: unknown, defaults: ConfigDefa
     const rate = Number((value / 100).toPrecision(12));
     const suggestion = `A rate is a fraction of the notional: write ${rate} for ${value} %.`;
     // From 1 on, it may be in basis points.
-    return value < 1 ? withPatch(suggestion, { op: 'replace', path, value: rate }) : { ...issue, suggestion };
+    return value < 1 ? withPatch(suggestion, replaceBy(rate)) : { ...issue, suggestion };
   }
   const example = issue.patch === undefined ? valueAt(CONFIG_EXAMPLE, path) : undefined;
   if (example === undefined) return issue;

@@ -94,6 +94,20 @@ const label = async (kind: string, body: object): Promise<Reply> => {
   return client.patch(`/${kind}/${(await of(made)).body.id}`, body);
 };
 
+/** Two completed backtests. */
+const runTwo = async (): Promise<readonly string[]> => {
+  const [backtest] = documented().get('POST /public/v1/backtests')!;
+  const ids = [(await run(backtest)).body.id, (await run(backtest)).body.id];
+  for (const id of ids) await client.get(`/backtests/${id}?wait=60`);
+  return ids;
+};
+const combine = async (body: object): Promise<Reply> => {
+  const ids = await runTwo();
+  const { backtests } = body as { readonly backtests: readonly object[] };
+  const named = backtests.map((each, index) => ({ ...each, backtestId: ids[index] }));
+  return client.post('/backtests/combine', { ...body, backtests: named, wait: 60 });
+};
+
 const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
   'POST /public/v1/system-strategies/{key}/copy': (body) => client.post('/system-strategies/golden_cross/copy', body),
   'POST /public/v1/strategies/validate': (body) => client.post('/strategies/validate', body),
@@ -104,6 +118,9 @@ const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
   'POST /public/v1/backtests/batch': runBatch,
   'POST /public/v1/backtests/matrix': async (body) =>
     client.post('/backtests/matrix', { ...body, versions: [await readyVersion()] }),
+  'POST /public/v1/backtests/compare': async (body) =>
+    client.post('/backtests/compare', { ...body, backtestIds: await runTwo(), wait: 60 }),
+  'POST /public/v1/backtests/combine': combine,
   'POST /public/v1/backtests/{id}/robustness': checkRobustness,
   'POST /public/v1/sweeps': runSweep,
   'PATCH /public/v1/strategies/{id}': (body) => label('strategies', body),

@@ -76,4 +76,11 @@ export function placeBefore(steps: readonly PatchOperation[], body: Readonly<Jso
   };
 }
 
+/** The place of a member of the body after these steps, in their order, have moved it. */
+export const placeAfter = (steps: readonly PatchOperation[], pointer: string): string =>
+  steps.reduce((place, step) => {
+    const isMoved = step.op === 'move' && (place === step.from || place.startsWith(`${step.from}/`));
+    return isMoved ? step.path + place.slice(step.from.length) : place;
+  }, pointer);
+
 const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
