@@ -7,7 +7,7 @@ import { issueCodes } from './definitions/issueCodes.ts';
 import { COSTS, RANGE_ENDS } from './language/hints/formWords.ts';
 import { writeAdvice } from './language/form/fault.ts';
 import { addMember, moveMember, type PatchOperation } from './language/issues/patch.ts';
-import { placeAfter, placeBefore, repaired } from './language/issues/repair.ts';
+import { placeAfter, placeBefore, repaired, repairedInTurn } from './language/issues/repair.ts';
 import { Structure } from './language/form/structure.ts';
 import { unitMeant } from './language/form/units.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
@@ -103,7 +103,7 @@ export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}):
   const issues = log.list().map((issue) => completed(issue, { config, defaults, moves }));
   const assumed = issues.flatMap(({ path, code, patch }) => (patch === undefined ? assumption(path, code) : []));
   // In their order: those of a later round are patches of what the earlier ones make.
-  const whole = issues.reduce((body, { patch = [] }) => repaired(body, patch), repaired({ config }, assumed));
+  const whole = repairedInTurn({ config }, [assumed, ...issues.map(({ patch = [] }) => patch)]);
   const parsed = BacktestConfig.safeParse(whole.config);
   const steps = issues.flatMap(({ patch = [] }) => patch);
   return { issues, repaired: parsed.success ? parsed.data : null, placeOf: placeBefore(steps, { config }) };

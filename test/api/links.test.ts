@@ -22,7 +22,7 @@ const FOREIGN = {
 };
 /** Members that name a path of the API, or of the request, and not an address to follow. */
 const PATH_MEMBERS = new Set(['path', 'instance']);
-const IS_ADDRESS = /^(https?:\/\/|\/(public|docs|workspaces|mcp)(\/|$))/;
+const IS_ADDRESS = /^(https?:\/\/|\/(public|docs|console|workspaces|mcp)(\/|$))/;
 
 /** Every text in a body that is an address, by its place. */
 function addressesIn(value: unknown, place = ''): [place: string, address: string][] {
@@ -109,7 +109,7 @@ describe.each([
   });
 
   it('every address in an answer is under it, whatever Host and X-Forwarded-* say', () => {
-    const own = publicUrl === '' ? /^\/(public|docs|workspaces)/ : /^https:\/\/example\.com\/candlepool(\/|$)/;
+    const own = publicUrl === '' ? /^\/(public|docs|console|workspaces)/ : /^https:\/\/example\.com\/candlepool(\/|$)/;
     for (const [name, reply] of all) {
       const addresses = addressesOf(reply).filter(([place]) => !place.startsWith('/paths/'));
       for (const [place, address] of addresses) {

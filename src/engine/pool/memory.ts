@@ -58,7 +58,7 @@ const ARTIFACT_BYTES_PER_BAR: Readonly<
   equity: { table: 16, arrow: 24 },
   orders: { table: 400, arrow: 200 },
   signals: { table: 64, arrow: 32 },
-  report: { table: 64, arrow: 0 },
+  report: { table: 224, arrow: 0 },
   weights: { table: 16, arrow: 24 },
   instruments: { table: 1, arrow: 1 },
   daily_equity: { table: 16, arrow: 0 },

@@ -22,22 +22,27 @@ export function inOrder<T>(items: readonly T[], patchOf: (item: T) => readonly P
 }
 
 /** A copy of the request body with the patches applied; a step that finds nothing to change is skipped. */
-export function repaired(body: Readonly<Json>, steps: readonly PatchOperation[]): Json {
+export const repaired = (body: Readonly<Json>, steps: readonly PatchOperation[]): Json => repairedInTurn(body, [steps]);
+
+/** The same with patches of which each is of what those before it have made. */
+export function repairedInTurn(body: Readonly<Json>, patches: Iterable<readonly PatchOperation[]>): Json {
   const copy = structuredClone(body);
-  for (const step of inOrder(steps, (one) => [one])) {
-    const target = placeOf(copy, step.path);
-    if (target === undefined) continue;
-    const [owner, name] = target;
-    if (step.op === 'remove') delete owner[name];
-    else if (step.op !== 'move') set(owner, name, structuredClone(step.value));
-    else {
-      const source = placeOf(copy, step.from);
-      if (source === undefined) continue;
-      set(owner, name, source[0][source[1]]);
-      delete source[0][source[1]];
-    }
-  }
+  for (const patch of patches) for (const step of inOrder(patch, (one) => [one])) apply(copy, step);
   return copy;
+}
+
+function apply(copy: Json, step: PatchOperation): void {
+  const target = placeOf(copy, step.path);
+  if (target === undefined) return;
+  const [owner, name] = target;
+  if (step.op === 'remove') delete owner[name];
+  else if (step.op !== 'move') set(owner, name, structuredClone(step.value));
+  else {
+    const source = placeOf(copy, step.from);
+    if (source === undefined) return;
+    set(owner, name, source[0][source[1]]);
+    delete source[0][source[1]];
+  }
 }
 
 /** Uses defineProperty, so that a member named __proto__ stays a member. */
