@@ -38,6 +38,7 @@ const checksOf =
       const check = await send(`${path}/robustness`, { key, body: { samples } });
       const { id: checkId } = JSON.parse(check.text) as { id?: string };
       await followed(send, key, checkId && `${path}/robustness/${checkId}`);
+      await send(`${path}/robustness/${checkId}/report`, { key });
     };
   };
 
