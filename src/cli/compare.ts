@@ -1,5 +1,5 @@
-// candlepool compare: results that `candlepool backtest --out` has written, side by side: the settings that differ,
-// metrics, positions that only one of them took, and the correlation of their daily returns.
+// candlepool compare: results that `candlepool backtest --out` wrote, side by side: the settings that differ, metrics,
+// positions that only one of two results has, and the correlation of their daily returns.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
@@ -40,7 +40,7 @@ export function register(program: Command): void {
     .description('compare 2 to 10 results that backtest --out has written')
     .argument('<folders...>', 'the folders of --out')
     .option('--metrics <list>', 'keys of the summary, such as returnPct,sharpeRatio', metricList, COMPARED_METRICS)
-    .option('--rows <count>', 'of positions that only one of a pair took, at most', wholeNumber(0, 1_000), 5);
+    .option('--rows <count>', 'the most positions to show that only one of two results has', wholeNumber(0, 1_000), 5);
   withJson(command).action(compare);
 }
 
@@ -238,7 +238,7 @@ function printPair(names: readonly string[], { a, b, both, changed, onlyA, onlyB
     [names[b], onlyB],
   ] as const;
   const parts = sides.map(([name, { count, pnl }]) => `${count} only in ${name} (${pnl.toFixed(2)})`);
-  printLine(`${counted(both, 'position')} in both, ${changed} of them with another end; ${parts.join(', ')}`);
+  printLine(`${counted(both, 'position')} in both, ${changed} with another exit or profit; ${parts.join(', ')}`);
   const rows = sides.flatMap(([name, { rows: shown }]) => shown.map((row) => ({ name, ...row })));
   if (rows.length === 0) return;
   printTable(

@@ -14,9 +14,9 @@ const MAX_TAG = 40;
 
 export const withLabelOptions = (command: Command): Command =>
   command
-    .option('--name <text>', 'what to call the run in its result', shortText(200))
+    .option('--name <text>', 'a name for the run, kept in its result', shortText(200))
     .option('--tags <list>', 'tags of the run, such as spx,candidate', tagList)
-    .option('--note <text>', 'a note that its result keeps', shortText(4_000));
+    .option('--note <text>', 'a note about the run, kept in its result', shortText(4_000));
 
 function tagList(text: string): string[] {
   const tags = text.split(',').map((tag) => tag.trim());

@@ -1,5 +1,5 @@
-// --open: the console in the browser of this machine, with a key of a demo workspace; where there is no browser, the
-// address to open elsewhere.
+// --open: opens the console in the browser of this machine with a key of a demo workspace. Without a browser, it prints
+// the address.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createKey } from '../api/apiKeys/newKey.ts';

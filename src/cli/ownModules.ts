@@ -1,5 +1,5 @@
-// Finds the modules of this program by their names alone. Node would ask the file system for each of some 800 whether
-// it is there, for its real path and for the package it belongs to, which was a sixth of the time of a start.
+// Finds the modules of this program by their names alone. For each of about 800 modules, Node would check that the file
+// exists, its real path and the package it belongs to, which took a sixth of the start time.
 import { registerHooks } from 'node:module';
 
 const SOURCES = new URL('..', import.meta.url).href;

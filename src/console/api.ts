@@ -1,5 +1,5 @@
-// The public API as the console calls it: with the key of the tab, patient with a service that restarts or asks to
-// slow down, and back to the entry of the key when the key has ended.
+// The public API as the console calls it: with the key of the tab, retrying while the service restarts or limits the
+// rate, and returning to the key entry when the key no longer works.
 import { complain, isReachable, key, signOut } from './session.ts';
 
 export interface Issue {

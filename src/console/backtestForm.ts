@@ -1,4 +1,4 @@
-// The form "Backtest this": what a version runs on, with the costs of trading, as a config of the API.
+// The form "Backtest this": the data, period and trading costs for a backtest of a version, as a config of the API.
 import { useState } from 'preact/hooks';
 import { attemptTo, call, listOf } from './api.ts';
 import { fieldText } from './labels.ts';

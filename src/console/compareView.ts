@@ -68,7 +68,7 @@ export function CompareView(): Children {
     return html`<div class="card">
       <h1>Compare</h1>
       <p>
-        Choose two to six results in the <a href=${linkTo('results')}>table of results</a>, by their boxes or by Space.
+        Choose two to six rows of the <a href=${linkTo('results')}>table of results</a> with their boxes or with Space.
       </p>
     </div>`;
   if (shown === undefined || fault !== undefined) return html`<${Waiting} fault=${fault} what="The comparison" />`;
@@ -114,7 +114,7 @@ function Curves({ comparison }: { readonly comparison: Comparison }): Children {
   const waiting = correlations?.message ?? 'The curves are being made …';
   return html`<section class="card" aria-labelledby="growth">
     <h2 id="growth">Growth</h2>
-    <p class="lead">Equity of each, divided by what it started with.</p>
+    <p class="lead">Equity of each result, divided by its initial balance.</p>
     ${
       equity === null
         ? html`<p class="quiet" role="status">${waiting}</p>`
@@ -204,8 +204,8 @@ function Trades({ comparison }: { readonly comparison: Comparison }): Children {
   const { trades } = comparison;
   if (trades === null) return null;
   return html`<section class="card" aria-labelledby="trades">
-    <h2 id="trades">Trades that one has and the other lacks</h2>
-    <p class="lead">Positions are the same where instrument, side and time of entry are.</p>
+    <h2 id="trades">Trades that only one of two results has</h2>
+    <p class="lead">Two positions match if they have the same instrument, side and entry time.</p>
     ${trades.map((pair) => html`<${Pair} pair=${pair} />`)}
   </section>`;
 }
@@ -215,7 +215,7 @@ function Pair({ pair }: { readonly pair: TradePair }): Children {
   const names = [letter(a), letter(b)];
   return html`<details class="pair">
     <summary>
-      ${names.join(' and ')}: ${counted(both, 'position')} in both, ${count(changed)} of them with another end;
+      ${names.join(' and ')}: ${counted(both, 'position')} in both, ${count(changed)} with another exit or profit;
       ${` ${count(onlyA.count)} only in ${names[0]}, ${count(onlyB.count)} only in ${names[1]}`}
     </summary>
     ${[onlyA, onlyB].map(

@@ -1,4 +1,4 @@
-// Data: the series that strategies can be run on, what they cover, what is odd about them, and files of one's own.
+// Data: the series that strategies can run on, the time they cover, their anomalies, and the upload of files.
 import { useState } from 'preact/hooks';
 import { ApiFault, attemptTo, call, listOf } from './api.ts';
 import { count, counted, day } from './formats.ts';
@@ -119,7 +119,7 @@ function Coverage({ row, first, last }: CoverageProps): Children {
 }
 
 async function remove({ symbol, timeframe }: Series, onDone: () => void): Promise<void> {
-  if (!confirm(`Delete ${symbol} ${timeframe}? Results that have read it stay.`)) return;
+  if (!confirm(`Delete ${symbol} ${timeframe}? Results that used it are kept.`)) return;
   const path = `/market-data/${encodeURIComponent(symbol)}/${timeframe}`;
   if (!(await attemptTo(() => call('DELETE', path)))) return;
   say(`${symbol} ${timeframe} was deleted.`);
@@ -171,7 +171,7 @@ function Upload({ onDone }: { readonly onDone: () => void }): Children {
     <h2 id="upload">Add files</h2>
     <p class="lead">
       Drop files of bars here: CSV, JSON, Parquet or Arrow, plain or packed. Symbol and bars are read from the name,
-      such as BTCUSDT-1h.csv. <a href="../docs/market-data.md">What is read and refused</a>
+      such as BTCUSDT-1h.csv. <a href="../docs/market-data.md">Accepted formats</a>
     </p>
     <div class="actions">
       <label class="button">Choose files <input type="file" multiple disabled=${isBusy} onChange=${pick} /></label>

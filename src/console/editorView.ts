@@ -1,4 +1,4 @@
-// The editor: validates while one types, lists issues that lead to their places, and applies their repairs by a click.
+// The editor: validates while the user types, lists issues with links to their places, and applies repairs by a click.
 import { applyPatch, type Operation } from 'fast-json-patch';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiFault, attemptTo, call, type Issue } from './api.ts';
@@ -64,7 +64,7 @@ export function EditorView({ version, name = '', text }: EditorProps): Children 
       code.current!.setText(JSON.stringify(newDocument, null, 2));
       say(`${counted(steps.length, 'change')} applied.`);
     } catch {
-      complain('The repair does not fit the text any more. Wait until it is checked again.');
+      complain('The repair no longer fits the text. Wait until the text is checked again.');
     }
   };
   const back = version === null ? linkTo('strategies') : linkTo(`strategies/${version.strategyId}`);
@@ -180,7 +180,7 @@ function SaveForm({ version, verdict, text, back }: SaveProps): Children {
     ${
       verdict?.requiresConfirmation &&
       html`<label
-        ><input type="checkbox" name="confirmed" required /> Save it although an entry can never be true</label
+        ><input type="checkbox" name="confirmed" required /> Save even though an entry can never be true</label
       >`
     }
     <button class="main" disabled=${!maySave || isBusy}>${version === null ? 'Save' : 'Save as a new version'}</button>

@@ -1,4 +1,4 @@
-// Home: what runs and what waits, as it moves, what ended last, and how much of the tier is used.
+// Home: live progress of running and waiting runs, the latest results, and how much of the tier is used.
 import { useEffect, useState } from 'preact/hooks';
 import { call, get, type Page } from './api.ts';
 import { bytes, count, counted, moment, share, toneOf, valueText } from './formats.ts';
@@ -100,7 +100,7 @@ function Open({ seen }: { readonly seen: Seen | null }): Children {
   return html`<section class="card" aria-labelledby="open">
     <h2 id="open">Running and waiting</h2>
     ${seen === null && html`<p class="quiet">Loading …</p>`}
-    ${isIdle && html`<p class="quiet">Nothing runs and nothing waits.</p>`}
+    ${isIdle && html`<p class="quiet">Nothing is running or waiting.</p>`}
     ${
       seen !== null &&
       !isIdle &&
@@ -215,7 +215,7 @@ function Usage(): Children {
   const { tier, limits, usage } = context.value!.subscription;
   const rows = SHOWN_LIMITS.filter(([name]) => usage[name] !== undefined && limits[name] > 0);
   return html`<section class="card" aria-labelledby="usage">
-    <h2 id="usage">Used of the ${tier} tier</h2>
+    <h2 id="usage">Usage of the ${tier} tier</h2>
     <dl class="usage">
       ${rows.map(
         ([name, title, text]) =>

@@ -1,4 +1,4 @@
-// The entry of the key: asked for once per tab.
+// The key entry: the form that asks for an API key, once per tab.
 import { useState } from 'preact/hooks';
 import { ApiFault, call } from './api.ts';
 import { html, type Children } from './markup.ts';

@@ -1,4 +1,4 @@
-// Loading: what a view shows while an answer is on its way, and when it is a fault.
+// Loading: what a view shows while it waits for an answer, and when the answer is an error.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiFault, pause } from './api.ts';
 import { html, type Children } from './markup.ts';

@@ -1,4 +1,4 @@
-// The console: the entry of the key, and behind it the view that the address names, below one bar of links.
+// The console: the key entry, and after it a navigation bar above the view that the address names.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { render, type ComponentType } from 'preact';
 import { ApiFault, call } from './api.ts';

@@ -1,4 +1,4 @@
-// Filters of results: what the service selects, and conditions on numbers, which the console checks itself.
+// Filters of results: most are applied by the service; conditions on numbers are checked by the console itself.
 import { useState } from 'preact/hooks';
 import type { Query } from './api.ts';
 import { STATISTICS, statisticOf, valueText } from './formats.ts';

@@ -1,4 +1,4 @@
-// One result: its numbers, what stands out, the instruments of a portfolio, its report and its config.
+// One result: its numbers, notable findings, the instruments of a portfolio, its report and its config.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiFault, attemptTo, call, download, eventsOf, get } from './api.ts';
 import {

@@ -1,4 +1,4 @@
-// Results: every backtest of the workspace as a table that sorts, filters, groups, and chooses what to compare.
+// Results: all backtests of the workspace in one table, to sort, filter and group, and to choose some to compare.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { anyText, count, counted, MISSING, moment, STATISTICS, statisticOf, toneOf, valueText } from './formats.ts';
 import { html, type Children } from './markup.ts';
@@ -42,7 +42,7 @@ export function ResultsView(): Children {
   };
   const choose = (id: string): void => {
     if (!chosen.has(id) && chosen.size >= MOST_COMPARED)
-      return complain(`At most ${MOST_COMPARED} results stand side by side. Take one of the chosen ones away first.`);
+      return complain(`At most ${MOST_COMPARED} results can be compared. Deselect one of them first.`);
     setChosen(toggle(chosen, id));
   };
   const openItem = (id: string): void => {

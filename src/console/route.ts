@@ -1,4 +1,4 @@
-// The route: which view the address names, behind its #, and what the view remembers there.
+// The route: the view that the part of the address after # names, and the state that the view keeps there.
 import { computed, signal } from '@preact/signals';
 
 const hash = signal(location.hash);

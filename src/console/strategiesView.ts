@@ -56,7 +56,7 @@ export function StrategiesView(): Children {
                   ${(strategy.tags ?? []).map((tag) => html`<span class="tag">${tag}</span>`)}
                 </li>`,
             )}
-            ${value.length === 0 && html`<li class="card quiet">No strategy is here yet.</li>`}
+            ${value.length === 0 && html`<li class="card quiet">No strategies yet.</li>`}
           </ul>`
     }
   </div>`;
@@ -98,7 +98,7 @@ function OneStrategy({ id }: { readonly id: string }): Children {
           html`<a class="button" href=${linkTo(`strategies/${id}`, { version: String(number), do: 'edit' })}>Edit</a>
             <button class="danger" onClick=${() => archive(value)}>Archive</button>`
         }
-        <a class="button" href=${linkTo('results', { strategy: id })}>Its results</a>
+        <a class="button" href=${linkTo('results', { strategy: id })}>Results of this strategy</a>
       </div>
       <nav class="tabs" aria-label="Versions">
         ${value.versions
@@ -132,7 +132,7 @@ const writtenText = ({ settings, strategyAst, signalGraph }: WholeVersion): stri
   JSON.stringify(signalGraph === null ? { settings, strategyAst } : { settings, signalGraph }, null, 2);
 
 async function archive({ id, name }: Strategy): Promise<void> {
-  if (!confirm(`Archive "${name}"? It leaves the lists; its results stay.`)) return;
+  if (!confirm(`Archive "${name}"? It disappears from the lists; its results are kept.`)) return;
   if (!(await attemptTo(() => call('DELETE', `/strategies/${id}`)))) return;
   say('The strategy was archived.');
   go(linkTo('strategies'));

@@ -1,4 +1,4 @@
-// Strategy names: what backtests and sweeps, which know only ids, are called by.
+// Strategy names: the names to show for backtests and sweeps, whose rows have only the ids of strategies and versions.
 import { signal } from '@preact/signals';
 import { listOf } from './api.ts';
 import { may } from './session.ts';

@@ -72,7 +72,7 @@ export function Heatmap({ sweepId, names, objective, onChoose }: HeatmapProps): 
       <${Choice} label="Across" value=${x} options=${options} onChoose=${chooseX} />
       <${Choice} label="Down" value=${y} options=${options} onChoose=${chooseY} />
       <${Choice} label="Metric" value=${metric} options=${metrics} onChoose=${setMetric} />
-      <${Choice} label="Of several variants" value=${kind} options=${KINDS} onChoose=${setKind} />
+      <${Choice} label="Variants in one cell" value=${kind} options=${KINDS} onChoose=${setKind} />
     </div>
     ${
       value === undefined

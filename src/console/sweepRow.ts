@@ -1,4 +1,4 @@
-// A row of a sweep, and how its parameters are called.
+// A row of a sweep, and the names under which its parameters are shown.
 
 /** A variant: its number, its parameters, and numbers of its summary. */
 export type SweepRow = Readonly<Record<string, unknown>> & { readonly variant: number };

@@ -1,4 +1,4 @@
-// Sweeps: all of them, and one with its verdict, heatmap, parallel coordinates and rows, each of which can be run.
+// Sweeps: the list, and one sweep with its verdict, heatmap, parallel coordinates and variants, which can be run.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { attemptTo, call, eventsOf, get, listOf, ApiFault } from './api.ts';
 import { anyText, count, counted, moment, share, statisticOf, toneOf, valueText } from './formats.ts';
@@ -81,7 +81,7 @@ export function SweepsView(): Children {
           }
         </li>`,
       )}
-      ${sweeps.length === 0 && html`<li class="card quiet">No sweep is here yet.</li>`}
+      ${sweeps.length === 0 && html`<li class="card quiet">No sweeps yet.</li>`}
     </ul>
   </div>`; // prettier-ignore
 }
@@ -191,7 +191,7 @@ function Variants({ sweep }: { readonly sweep: Sweep }): Children {
       <h2 id="rows">Variants</h2>
       <p class="lead">
         ${`${count(shown.length)} of ${counted(variants, 'variant')}. `}
-        ${may('backtests_write') && 'A row opens as a backtest of its own, with report and trades. '}
+        ${may('backtests_write') && 'Opening a row runs it as a full backtest with report and trades. '}
         ${isCut && html`<button class="plain" onClick=${showAll}>Show all</button>`}
       </p>
       <${VirtualTable}

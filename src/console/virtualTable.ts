@@ -1,4 +1,4 @@
-// The table: rows of equal height, of which only those in sight are elements; sorted by its headings, worked by keys.
+// The table: rows of equal height, rendered only while in sight; sorted by its headings and operated by keys.
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html, type Children } from './markup.ts';

@@ -1,4 +1,4 @@
-// Batch answers: a row for each item, or in short counts, the first ids, and each kind of refusal once.
+// Batch answers: one row per item, or a short form with counts, the first ids, and each kind of refusal once.
 import type { z } from 'zod';
 import { linkTo, type PublicAddress } from '../http/links.ts';
 import { PROBLEMS } from '../http/problemTable.ts';

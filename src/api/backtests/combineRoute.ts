@@ -1,4 +1,4 @@
-// Combine: several finished backtests as one account with weights, from the daily equity of each.
+// Combine: several finished backtests as one weighted account, from the daily equity of each.
 import {
   combine,
   commonDays,
@@ -130,7 +130,7 @@ function cutWarnings(
   const cut = parts.filter(({ daysCutBefore, daysCutAfter }) => daysCutBefore + daysCutAfter > 0);
   if (cut.length === 0) return [];
   const list = cut.map((part) => `${part.label}: ${part.daysCutBefore} before, ${part.daysCutAfter} after`).join('; ');
-  const message = `Only days that all backtests cover are combined. Days that are left out of ${list}.`;
+  const message = `Only days that all backtests cover are combined. Days left out of ${list}.`;
   return [{ code: 'PERIOD_CUT', message }];
 }
 
@@ -147,9 +147,9 @@ function requireCommonDays(runs: readonly ComparedRun[], equities: readonly Dail
   const lost = runs.find((_, at) => equityBefore(equities[at], range.first) <= 0);
   if (lost === undefined) return range;
   const message =
-    `The backtest ${lost.stored.id} (${lost.label}) has nothing left before ${dayOf(range.first)}, when the common ` +
+    `The backtest ${lost.stored.id} (${lost.label}) lost everything before ${dayOf(range.first)}, when the common ` +
     'period begins.';
-  throw refused(message, 'Leave it out, or run it again over the common period.');
+  throw refused(message, 'Leave this backtest out, or run it again over the common period.');
 }
 
 const refused = (message: string, suggestion: string) =>

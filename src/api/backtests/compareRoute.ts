@@ -1,4 +1,4 @@
-// Compare: several finished backtests side by side, from what is stored and the daily equity of each.
+// Compare: several finished backtests side by side, from their stored results and the daily equity of each.
 import { setImmediate } from 'node:timers/promises';
 import { readTrades } from '../../db/backtests.ts';
 import type { Sql } from '../../db/connect.ts';
@@ -100,8 +100,8 @@ function backtestBody({ stored, config, label, symbol, symbols, window, engineVe
 const TOO_MANY_TRADES: Warning = {
   code: 'TRADES_NOT_COMPARED',
   message:
-    `The backtests have more than ${MAX_TRADES.toLocaleString('en-US')} trades together, so that positions were not ` +
-    'matched. Compare fewer of them, or shorter ranges.',
+    `The backtests have more than ${MAX_TRADES.toLocaleString('en-US')} trades together, so their positions were ` +
+    'not matched. Compare fewer backtests, or shorter ranges.',
 };
 
 /** @returns null when there are too many */

@@ -1,4 +1,4 @@
-// Compare schemas: what the routes that set several backtests side by side accept and answer.
+// Compare schemas: what the routes that compare and combine several backtests accept and answer.
 import { z } from 'zod';
 import {
   COMBINED_KEYS,

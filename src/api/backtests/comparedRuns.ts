@@ -1,4 +1,4 @@
-// Compared runs: the stored results that a request sets side by side, in its order, with what is read of each.
+// Compared runs: the stored results that a request compares or combines, read in the order of the request.
 import { findComparedBacktests, type ComparedBacktest } from '../../db/comparedBacktests.ts';
 import type { Sql } from '../../db/connect.ts';
 import {

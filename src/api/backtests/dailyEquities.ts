@@ -1,5 +1,5 @@
-// Daily equities: what each compared run was worth at the end of each day. It is not stored: like other artifacts, it
-// is made by running the pinned inputs again, is kept for an hour, and is waited for.
+// Daily equities: the equity of each compared run at the end of each day. Daily equity is not stored: a worker runs the
+// pinned inputs again, the result is kept for an hour, and the request waits for it.
 import type { FastifyReply } from 'fastify';
 import { readRerunChunks, type RerunOutcome, type RerunRequest } from '../../db/reruns.ts';
 import type { Sql } from '../../db/connect.ts';

@@ -1,4 +1,4 @@
-// The list of backtests: filtered, sorted, with the columns that are asked for, as JSON or CSV.
+// The list of backtests: filtered, sorted, with the requested columns, as JSON or CSV.
 import { z } from 'zod';
 import { HEADLINES, listBacktests, type BacktestRow as StoredRow } from '../../db/backtestLists.ts';
 import { csvFile, STATISTIC_POSITIONS } from '../../engine/index.ts';

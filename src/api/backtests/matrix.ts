@@ -1,4 +1,4 @@
-// Matrix: many backtests as one config and lists of what varies, in place of a config each.
+// Matrix: many backtests written as one config and lists of the members that vary, instead of one config per backtest.
 import { z } from 'zod';
 import { isMembers, pointerTo, type PatchOperation } from '../../engine/index.ts';
 import { problem, type ProblemError, type ProblemIssue } from '../http/problems.ts';

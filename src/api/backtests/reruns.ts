@@ -1,4 +1,4 @@
-// Reruns as routes ask for them: one that is kept is used again, and otherwise a worker runs the pinned inputs again.
+// Reruns for routes: a rerun that is still kept is reused; otherwise a worker runs the pinned inputs again.
 import type { FastifyReply } from 'fastify';
 import type { Sql } from '../../db/connect.ts';
 import {

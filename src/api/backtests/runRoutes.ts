@@ -1,4 +1,4 @@
-// Run routes: what backtests and sweeps have in common, which is how they are followed, labeled and deleted.
+// Run routes: following, labeling and deleting, which work the same way for backtests and for sweeps.
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
 import { isTerminal, type RunStatus } from '../../db/runStatus.ts';

@@ -1,5 +1,5 @@
-// Console files: everything that a browser loads for the console, made once per process from src/console, the shared
-// style sheet and the packages that the console imports.
+// Console files: everything that a browser loads for the console. They are built once per process from src/console, the
+// shared style sheet and the packages that the console imports.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';

@@ -1,5 +1,5 @@
-// Console: the pages under /console, which call the public API from the browser. They need no key; the person types
-// one, and the browser keeps it for as long as its tab is open.
+// Console: the pages under /console, which call the public API from the browser. The pages need no key; the user enters
+// a key, and the browser keeps it until its tab is closed.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { sendTagged, tagged } from '../http/etag.ts';

@@ -1,4 +1,4 @@
-// Tools that set several finished backtests side by side, or combine them as one account.
+// Tools that compare several finished backtests, or combine them into one account.
 import { z } from 'zod';
 import { CombineBody, CompareBody } from '../backtests/compareSchemas.ts';
 import { toSignificant } from '../http/significant.ts';

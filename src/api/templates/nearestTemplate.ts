@@ -1,4 +1,4 @@
-// The nearest template: which built-in strategy a text in natural language comes closest to, as a suggestion.
+// The nearest template: the built-in strategy that is most similar to a text in natural language, as a suggestion.
 import { nearestName, valueAtPointer, type ValidationIssue } from '../../engine/index.ts';
 import { TEMPLATES } from './catalog.ts';
 

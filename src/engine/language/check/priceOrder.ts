@@ -1,4 +1,4 @@
-// Price order: how two values must compare on one bar, because one is an extreme of what the other is part of.
+// Price order: how two values must compare on one bar when one is an extreme over a window that contains that bar.
 import { valueKind } from '../../definitions/expressions/expressionRegistry.ts';
 import type { ValueChild } from '../../definitions/expressions/places.ts';
 import { ANY_RELATION, EQUAL, flipped, GREATER, LESS, type BarField } from '../../definitions/expressions/relations.ts';

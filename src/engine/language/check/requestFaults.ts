@@ -1,5 +1,5 @@
-// The request around a strategy: payloads and settings that stand elsewhere, under another name or as a text, each with
-// the patch that puts them in their place. These patches are the first of all.
+// The request around a strategy: payloads and settings in the wrong place, under another name or as a text, each with
+// the patch that moves or converts them. These patches come before all others.
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 import { readingOf } from '../hints/hintTable.ts';
 import { shown } from '../issues/displayNames.ts';

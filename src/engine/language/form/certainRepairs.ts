@@ -1,5 +1,5 @@
-// Certain repairs: one table of values that stand in a form that their place does not take, and what each of them
-// certainly means. What a repair uncovers is repaired in the next round, so that an entry says one thing only.
+// Certain repairs: one table of values in a form that their place does not accept, and the only meaning that each can
+// have. The next round repairs what a repair uncovers, so that each entry handles one kind of damage only.
 import { CLOCK_PATTERN, COMPARE_OPS, CROSS_OPS, WEEKDAYS } from '../../definitions/words.ts';
 import { findIndicator } from '../../indicators/registry.ts';
 import { percentLevel } from '../../definitions/levels/percentLevel.ts';

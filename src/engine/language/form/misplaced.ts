@@ -1,5 +1,5 @@
-// Misplaced values: a value of the right meaning in a form that its place does not take, such as a condition as a text,
-// and what it certainly meant.
+// Misplaced values: values in a form that their place does not accept, such as a condition as a text, and the values
+// that they certainly mean.
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import { percentLevel } from '../../definitions/levels/percentLevel.ts';

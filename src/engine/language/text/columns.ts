@@ -1,4 +1,4 @@
-// Columns: the call of an indicator that the name of a column stands for: `ema_50`, `ha_close`, `bb_lowerband`.
+// Columns: the indicator call that the name of a column means, such as `ema_50`, `ha_close` or `bb_lowerband`.
 import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator } from '../../indicators/registry.ts';
 import { synonymousIndicator, synonymousOutput } from '../hints/indicatorSynonyms.ts';

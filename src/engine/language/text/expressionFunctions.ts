@@ -1,5 +1,5 @@
-// Functions of text expressions that are kinds of the language: what each takes and the node that it makes. Indicators
-// are functions as well, under their own names (indicatorCalls.ts).
+// Functions of text expressions that make nodes of the language: their arguments, and the node that each makes. Every
+// indicator is a function as well, under its own name (indicatorCalls.ts).
 import { ROLLING_OPS } from '../../definitions/words.ts';
 import { operatorKind } from '../hints/synonyms.ts';
 import type { Made } from './textMeaning.ts';

@@ -1,5 +1,5 @@
-// Reading text expressions: the expression of the language that a text such as `rsi(14) < 30 and close > sma(200)`
-// certainly stands for, or why there is none, with the place in the text. docs/expressions.md is the rulebook.
+// Reading text expressions: the expression that a text such as `rsi(14) < 30 and close > sma(200)` certainly means, or
+// the reason why it has none, with the place in the text. docs/expressions.md has the rules.
 import { TIMEFRAMES } from '../../bars/bars.ts';
 import { SESSIONS, STATE_FIELDS, TIME_FIELDS } from '../../definitions/words.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';

@@ -1,4 +1,4 @@
-// What a text stands for: an expression that is being made, or the fault of the text, and the names it may refer to.
+// The meaning of a text: an expression that is being built, or the fault of the text, and the names it may refer to.
 
 /** An expression of the AST that is being made. */
 export type Made = { readonly kind: string } & Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-// The combination of several runs as one account with weights: its curve, its statistics, and what each run adds
-// (docs/compare.md has the formulas).
+// The combination of several runs into one weighted account: its equity, its statistics, and the contribution of each
+// run (docs/compare.md has the formulas).
 import { mean, ROUNDING } from '../moments.ts';
 import { drawdowns, drawdownStatistics } from '../drawdown.ts';
 import { cagr, returnStatistics } from '../returns.ts';

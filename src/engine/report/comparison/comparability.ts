@@ -1,4 +1,4 @@
-// Comparability: what makes the numbers of several runs mislead when they are set side by side.
+// Comparability: differences between runs that make a comparison of their numbers misleading.
 import { symbolsOf, type ResolvedConfig } from '../../config.ts';
 import type { FlatKey } from '../../definitions/statistics/statistics.ts';
 import { canonicalJson } from '../canonicalJson.ts';

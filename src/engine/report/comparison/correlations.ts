@@ -1,4 +1,4 @@
-// Correlations between the daily returns of runs, each pair on the days that both have (docs/compare.md).
+// Correlations between the daily returns of each pair of runs, over the days that both cover (docs/compare.md).
 import { lowerBound } from '../../kernels/search.ts';
 import { mean, ROUNDING } from '../moments.ts';
 import { powerSums } from '../returnSums.ts';

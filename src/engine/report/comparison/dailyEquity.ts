@@ -1,4 +1,4 @@
-// Daily equity: the marks of a run by UTC day, from which several runs are compared and combined (docs/compare.md).
+// Daily equity: the equity of a run at the end of each UTC day, for comparing and combining runs (docs/compare.md).
 import { DAY_MS } from '../../bars/bars.ts';
 import { daysOf } from '../../bars/days.ts';
 import { numberColumn, type Table } from '../../bars/table.ts';

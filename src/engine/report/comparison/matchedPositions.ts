@@ -1,4 +1,4 @@
-// Matched positions: which positions two runs have in common, and which only one of them took (docs/compare.md).
+// Matched positions: positions that two runs have in common, and positions that only one of them has (docs/compare.md).
 
 /** What is read of a trade row. */
 interface ClosingFill {

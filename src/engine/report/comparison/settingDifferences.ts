@@ -1,4 +1,4 @@
-// Setting differences: where the strategies and configs of several runs differ, place by place, with each one's value.
+// Setting differences: each place where the strategies and configs of several runs differ, with the value of each run.
 import { isMembers, type Members } from '../../language/grammar/payloadObjects.ts';
 import { pointerTo } from '../../language/pointer.ts';
 import { canonicalJson } from '../canonicalJson.ts';
