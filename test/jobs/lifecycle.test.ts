@@ -268,13 +268,18 @@ describe('a Graphile runner that ends by itself', () => {
   it('fails the worker, whose supervisor then starts another process', async () => {
     const own = await createTestDatabase();
     const broken = await startTestWorker(own.url, queue.data);
-    const failed = broken.failed.then(
-      () => 'went on',
-      (error: Error) => error.message,
+    let ended: string | null = null;
+    void broken.failed.then(
+      () => (ended = 'went on'),
+      (error: Error) => (ended = error.message),
     );
-    // Graphile stops itself when another host has migrated its tables to a schema that it does not know.
-    await own.sql`select pg_notify('worker:migrate', '{"breaking":true,"migrationNumber":999}')`;
-    expect(await failed).toContain('Graphile Worker stopped');
+    // Graphile stops itself when another host has migrated its tables to a schema that it does not know. It is told
+    // again until it ends: it may not listen yet.
+    const message = await eventually(async () => {
+      await own.sql`select pg_notify('worker:migrate', '{"breaking":true,"migrationNumber":999}')`;
+      return ended;
+    });
+    expect(message).toContain('Graphile Worker stopped');
     // Set by Graphile, for a process of its own.
     process.exitCode = undefined;
     await broken[Symbol.asyncDispose]();
