@@ -54,6 +54,8 @@ export function takeKeyFromAddress(): string | null {
   const [, given] = /^#key=([\w-]+)$/.exec(location.hash) ?? [];
   if (given === undefined) return null;
   history.replaceState(null, '', location.pathname + location.search);
+  // The browser tells nobody of this change, and the route has read the key as the name of a view.
+  dispatchEvent(new Event('hashchange'));
   return given;
 }
 

@@ -65,6 +65,7 @@ describe.runIf(canBrowse)('the console', () => {
     await page.goto(`${origin}/console/#key=${key}`);
     await page.getByRole('navigation', { name: 'Views' }).waitFor();
     expect(page.url()).toBe(`${origin}/console/`);
+    await page.getByRole('heading', { name: 'Running and waiting' }).waitFor();
     if (view !== '') await page.evaluate(`location.hash = '#/${view}'`);
     return { page, faults };
   }
