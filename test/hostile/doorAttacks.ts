@@ -23,6 +23,18 @@ const PAUSE_MS = 50;
 
 export const DOOR_ATTACKS: readonly Attack[] = [
   {
+    name: 'pages and files of the console without a key, by names that lead elsewhere, too',
+    parallel: 16,
+    prepare: async (send) => {
+      const { text } = await send('/console/');
+      const [assets] = /assets\/\w+/.exec(text)!;
+      const names = ['main.ts', '..%2f..%2fpackage.json', '%00', 'a%5Cb', 'x'.repeat(200), '__proto__'];
+      const paths = ['/console/', '/console/report', ...names.map((name) => `/console/${assets}/${name}`)];
+      let turn = 0;
+      return () => send(paths[turn++ % paths.length]);
+    },
+  },
+  {
     name: 'MCP batches of 100 tools/list',
     parallel: 16,
     prepare: async (send, { free }) => {
