@@ -25,7 +25,7 @@ export function combineRoute(app: App, services: Services): void {
     `${BACKTESTS}/combine`,
     {
       onRequest: requireKey({ scope: 'backtests_read' }),
-      config: { body: 'bodyBytes' },
+      config: { body: 'bodyBytes', isHeavy: true },
       schema: {
         tags: ['Backtests'],
         security: API_KEY_SECURITY,

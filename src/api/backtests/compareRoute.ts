@@ -34,7 +34,8 @@ export function compareRoute(app: App, services: Services): void {
     `${BACKTESTS}/compare`,
     {
       onRequest: requireKey({ scope: 'backtests_read' }),
-      config: { body: 'bodyBytes' },
+      // Ten backtests can have 100,000 trades, and the rows of 45 pairs.
+      config: { body: 'bodyBytes', isHeavy: true },
       schema: {
         tags: ['Backtests'],
         security: API_KEY_SECURITY,
